@@ -18,7 +18,8 @@ func TestAnInvoiceIsIssuedPrintedAndTakenBack(t *testing.T) {
 	id := strings.TrimPrefix(booking, "/v1/bookings/")
 	draft := w.do("POST", "/v1/invoices", `{"booking_id":"`+id+`","notes":"Thank you"}`, "Idempotency-Key", "k").ok(201)
 	path := "/v1/invoices/" + draft.id()
-	wantEqual(t, "draft", fmt.Sprint(draft.member("status"), draft.member("number"), draft.member("object")), "draftinvoice")
+	wantEqual(t, "draft", fmt.Sprint(draft.member("status"), draft.member("number"), draft.member("object")),
+		"draftinvoice")
 	wantEqual(t, "again", w.do("POST", "/v1/invoices", `{"booking_id":"`+id+`","notes":"Thank you"}`,
 		"Idempotency-Key", "k").ok(201).id(), draft.id())
 	w.do("POST", "/v1/invoices", `{"booking_id":"`+id+`"}`).problem(409, "conflict")
@@ -29,7 +30,7 @@ func TestAnInvoiceIsIssuedPrintedAndTakenBack(t *testing.T) {
 	wantEqual(t, "status", issued.member("status"), "open")
 	wantEqual(t, "total", minor(issued.member("total")), 11000.0)
 	wantEqual(t, "tax", issued.member("taxes").([]any)[0].(map[string]any)["rate_bp"], 1000.0)
-	wantEqual(t, "to", issued.member("to").(map[string]any)["name"], "Ada Smith")
+	wantEqual(t, "to", issued.member("recipient").(map[string]any)["name"], "Ada Smith")
 	w.do("POST", path+"/issue", "").problem(409, "invalid_state_transition")
 	w.do("DELETE", path, "").problem(409, "invalid_state_transition")
 	wantEqual(t, "notes", w.do("PATCH", path, `{"notes":"x"}`).faults(), "/notes")
@@ -80,7 +81,8 @@ func TestAgreementsReceiptsAndDeposits(t *testing.T) {
 		"Hello {{customer.nam}}": "/papers/agreement_template", "{{customer.name": "/papers/agreement_template",
 		"}}": "/papers/agreement_template",
 	} {
-		wantEqual(t, template, w.do("PATCH", "/v1/account", `{"papers":{"agreement_template":"`+template+`"}}`).faults(), want)
+		patch := `{"papers":{"agreement_template":"` + template + `"}}`
+		wantEqual(t, template, w.do("PATCH", "/v1/account", patch).faults(), want)
 	}
 	wantEqual(t, "two alike", w.do("PATCH", "/v1/account", `{"papers":{"number_prefixes":{"receipt":"INV-"}}}`).faults(),
 		"/papers/number_prefixes/receipt")
@@ -106,7 +108,8 @@ func TestAgreementsReceiptsAndDeposits(t *testing.T) {
 	payment := w.do("POST", booking+"/payments", `{"method":"card","amount":{"amount":5500,"currency":"USD"}}`).ok(201).id()
 	receipt := w.do("POST", "/v1/receipts", `{"payment_id":"`+payment+`"}`).ok(201)
 	wantEqual(t, "received", minor(receipt.member("total")), 5500.0)
-	pending := w.do("POST", booking+"/payments", `{"method":"card","pending":true,"amount":{"amount":1,"currency":"USD"}}`).ok(201).id()
+	pending := w.do("POST", booking+"/payments",
+		`{"method":"card","pending":true,"amount":{"amount":1,"currency":"USD"}}`).ok(201).id()
 	w.do("POST", "/v1/receipts", `{"payment_id":"`+pending+`"}`).problem(409, "conflict")
 }
 
@@ -124,7 +127,7 @@ func TestAnErasureLeavesWhatTheLawKeeps(t *testing.T) {
 		words := []string{"Xantippe", "Quuxington", "Zyzzyva", "Xanadu"}
 		w.do("POST", "/v1/customers/"+w.customer+"/erase", `{"reason":"asked","force":true}`).ok(200)
 		path := "/v1/invoices/" + invoice.id()
-		to := w.do("GET", path, "").ok(200).member("to")
+		to := w.do("GET", path, "").ok(200).member("recipient")
 		standing := w.standing(words)
 		if keep == "0" {
 			if to != nil || len(standing) > 0 {
@@ -139,9 +142,9 @@ func TestAnErasureLeavesWhatTheLawKeeps(t *testing.T) {
 		}
 		// What is given back is given back to whom the invoice was made out.
 		note := w.do("POST", "/v1/credit_notes", `{"invoice_id":"`+invoice.id()+`"}`).ok(201)
-		wantEqual(t, "note", note.member("to").(map[string]any)["name"], "Xantippe Quuxington")
+		wantEqual(t, "note", note.member("recipient").(map[string]any)["name"], "Xantippe Quuxington")
 		doDuty(t, w, "papers: forget who was erased")
-		if w.do("GET", path, "").member("to") == nil {
+		if w.do("GET", path, "").member("recipient") == nil {
 			t.Error("forgotten too soon")
 		}
 		w.pass(12 * 366 * 24 * 3600e9)

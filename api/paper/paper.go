@@ -55,7 +55,7 @@ type BusinessPaper struct {
 
 	Language string               `json:"language,omitempty" doc:"In which it is printed, as a tag." example:"en-US"`
 	Seller   *record.PaperSeller  `json:"seller"`
-	To       *record.PaperParty   `json:"to" doc:"Who it is made out to; null where nobody is named, or nothing of an erased customer is kept any more."`
+	To       *record.PaperParty   `json:"recipient" doc:"Who it is made out to; null where nobody is named, or nothing of an erased customer is kept any more."`
 	About    *record.PaperSubject `json:"about"`
 	Lines    []record.PaperLine   `json:"lines" nullable:"false"`
 	Taxes    []record.PaperTax    `json:"taxes" nullable:"false"`
@@ -128,9 +128,10 @@ func (a *API) of(what *resource) *rest.Resource[record.Paper] {
 	listing := query.Papers // of its own, by which others find what shows its records
 	s := &rest.Resource[record.Paper]{
 		Server: a.Server, Log: a.papers.Log(what.kind), Listing: &listing,
-		Titles:   rest.Titles{Path: what.path, Tag: "Papers", Noun: what.noun, Nouns: what.nouns, About: what.about},
-		Scope:    what.scope,
-		Views:    rest.Views{View: BusinessPaper{}, Fields: record.PaperFields{}, Create: what.sent, States: record.PaperStates},
+		Titles: rest.Titles{Path: what.path, Tag: "Papers", Noun: what.noun, Nouns: what.nouns, About: what.about},
+		Scope:  what.scope,
+		Views: rest.Views{View: BusinessPaper{}, Fields: record.PaperFields{}, Create: what.sent,
+			States: record.PaperStates},
 		Writable: func(p *record.Paper) any { return &p.PaperFields },
 		Show:     a.show,
 		Choose: func(_ *http.Request, req *query.ListRequest) error {
