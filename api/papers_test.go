@@ -113,8 +113,8 @@ func TestAgreementsReceiptsAndDeposits(t *testing.T) {
 	w.do("POST", "/v1/receipts", `{"payment_id":"`+pending+`"}`).problem(409, "conflict")
 }
 
-// Who is erased stays on issued papers for as long as the law wants, and nowhere else; and goes at once where an account
-// keeps nothing.
+// Who is erased stays on issued papers for as long as the law wants, and nowhere else; and goes at once where an
+// account keeps nothing.
 func TestAnErasureLeavesWhatTheLawKeeps(t *testing.T) {
 	for _, keep := range []string{"10", "0"} {
 		w := newLot(t)
