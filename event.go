@@ -120,6 +120,13 @@ var EventsOfRecords = []RecordEvents{
 		"maintenance.reminder.updated",
 		"maintenance.reminder.archived",
 	}},
+	{"invoice", "bookings", []string{"invoice.created", "invoice.issued", "invoice.paid", "invoice.credited",
+		"invoice.updated", "invoice.archived"}},
+	{"credit_note", "bookings", issued("credit_note")},
+	{"receipt", "bookings", issued("receipt")},
+	{"deposit_statement", "bookings", issued("deposit_statement")},
+	{"agreement", "bookings", append(issued("agreement"), "agreement.signed")},
+	{"owner_statement", "bookings", issued("owner_statement")},
 	{"work_order", "maintenance", []string{
 		"work_order.opened", "work_order.scheduled", "work_order.started", "work_order.on_hold", "work_order.completed",
 		"work_order.cancelled", "work_order.updated", "work_order.archived",
@@ -157,6 +164,11 @@ var EventsOfRecords = []RecordEvents{
 // changes are the types that most kinds have.
 func changes(kind string) []string {
 	return []string{kind + ".created", kind + ".updated", kind + ".archived"}
+}
+
+// issued are the types of a kind of paper that is issued.
+func issued(kind string) []string {
+	return []string{kind + ".created", kind + ".issued", kind + ".updated", kind + ".archived"}
 }
 
 // EventTypes lists every type, in the order of documentation.

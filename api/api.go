@@ -15,6 +15,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/desk/event"
 	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/paper"
 	"github.com/motorpool/fleet/api/rent"
 	"github.com/motorpool/fleet/api/report"
 	"github.com/motorpool/fleet/api/rest"
@@ -46,6 +47,7 @@ type API struct {
 	ingest   *ingest.API
 	rent     *rent.API
 	report   *report.API
+	paper    *paper.API
 	account  *account.API
 	transfer *transfer.API
 }
@@ -62,11 +64,13 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	d.Sender.Traccar = deps.Traccar
 	a := &API{
 		Server: s, desk: d, track: track.New(s, d, deps.Changes), ingest: ingest.New(s, d, deps.Publisher, deps.Reader),
-		rent: rent.New(s, d), report: report.New(s, d.Accounts), account: account.New(s, d, deps.Stream),
+		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),
+		account:  account.New(s, d, deps.Stream),
 		transfer: transfer.New(s),
 	}
 	a.track.Routes()
 	a.rent.Routes()
+	a.paper.Routes()
 	a.report.Routes()
 	a.ingest.Routes()
 	a.account.Routes()

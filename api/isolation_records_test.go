@@ -71,6 +71,13 @@ func (w *lotWorld) oneOfEach() map[string]string {
 		`{"description":"SECRETNOTE","severity":"minor"}`).ok(201).id()
 	ids["/v1/payments/{id}"] = w.do("POST", booking+"/payments",
 		`{"method":"card","amount":{"amount":1,"currency":"USD"}}`).ok(201).id()
+	add("/v1/invoices", `{"booking_id":"`+ids["/v1/bookings/{id}"]+`","notes":"SECRETNOTE","issue":true}`)
+	add("/v1/credit_notes", `{"invoice_id":"`+ids["/v1/invoices/{id}"]+`","notes":"SECRETNOTE"}`)
+	add("/v1/receipts", `{"payment_id":"`+ids["/v1/payments/{id}"]+`","notes":"SECRETNOTE"}`)
+	add("/v1/deposit_statements", `{"booking_id":"`+ids["/v1/bookings/{id}"]+`","notes":"SECRETNOTE"}`)
+	add("/v1/agreements", `{"booking_id":"`+ids["/v1/bookings/{id}"]+`","notes":"SECRETNOTE"}`)
+	w.do("PATCH", "/v1/vehicles/"+vehicle, `{"owner_customer_id":"`+customer+`"}`).ok(200)
+	add("/v1/owner_statements", `{"owner_customer_id":"`+customer+`","month":"2026-02","notes":"SECRETNOTE"}`)
 	ids["/v1/ledger/transactions/{id}"] = fmt.Sprint(w.do("GET", "/v1/ledger/transactions", "").data()[0]["id"])
 	add("/v1/expenses", `{"category":"fuel","amount":{"amount":100,"currency":"USD"},"incurred_on":"2026-03-01"}`)
 	add("/v1/tolls", `{"kind":"toll","plate":"SECRETNOTE","occurred_at":"2026-03-01T00:00:00Z","agency":"TxTag","amount":{"amount":450,"currency":"USD"}}`)

@@ -33,6 +33,14 @@ var kinds = map[string]rest.Kind{
 	fleet.CustomerPrefix: {Log: record.Customers.Name, Read: auth.CustomersRead, Open: true,
 		NamedBy: []string{"customer_id", "driver_ids", "owner_customer_id"}, NameOf: calledCustomer},
 
+	fleet.InvoicePrefix: {Log: record.Invoices.Name, Read: auth.FinanceRead, NamedBy: []string{"invoice_id"},
+		NameOf: calledByName},
+	fleet.CreditNotePrefix:   {Log: record.CreditNotes.Name, Read: auth.FinanceRead, NameOf: calledByName},
+	fleet.ReceiptPrefix:      {Log: record.Receipts.Name, Read: auth.FinanceRead, NameOf: calledByName},
+	fleet.DepositPaperPrefix: {Log: record.DepositStatements.Name, Read: auth.FinanceRead, NameOf: calledByName},
+	fleet.AgreementPrefix:    {Log: record.Agreements.Name, Read: auth.CustomersRead, NameOf: calledByName},
+	fleet.OwnerPaperPrefix:   {Log: record.OwnerStatements.Name, Read: auth.FinanceRead, NameOf: calledByName},
+
 	fleet.MeterReadingPrefix: {Log: record.MeterReadings.Name, Read: auth.VehiclesRead},
 	fleet.ReminderPrefix:     {Log: record.Reminders.Name, Read: auth.MaintenanceRead},
 	fleet.InspectionPrefix:   {Log: record.Inspections.Name, Read: auth.MaintenanceRead},

@@ -208,7 +208,7 @@ var listings = []*query.Listing{
 	&query.Bookings, &query.Customers, &query.CustomerNotes, &query.Documents, &query.Tolls, &query.ServiceTasks,
 	&query.Schedules, &query.Reminders, &query.WorkOrders, &query.Issues, &query.Inspections, &query.VehicleClasses,
 	&query.Locations, &query.RatePlans, &query.Quotes, &query.Payments, &query.Expenses, &query.MeterReadings,
-	&query.DeviceCommands, &query.Blocks, &query.RoutePlans, &query.DriverTags,
+	&query.DeviceCommands, &query.Blocks, &query.RoutePlans, &query.DriverTags, &query.Papers,
 }
 
 // Every listing names what its table has: each of its fields can be filtered and sorted by, compared if it says so,

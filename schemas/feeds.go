@@ -46,6 +46,8 @@ var feeds = []Feed{
 	{"maintenance_schedules", []string{"maintenance_schedule"}, plain},
 	{"meter_readings", []string{"meter_reading"}, plain},
 	{"meters", []string{"meter_reading"}, []string{"account", "id", "revision", "body"}},
+	{"papers", []string{"agreement", "credit_note", "deposit_statement", "invoice", "owner_statement", "receipt"},
+		append([]string{"kind"}, plain...)},
 	{"payments", []string{"payment"}, plain},
 	{"quotes", []string{"quote"}, plain},
 	{"rate_plans", []string{"rate_plan"}, plain},

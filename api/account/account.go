@@ -98,6 +98,9 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 					return fleet.Invalid(faults...)
 				}
 			}
+			if faults := paperFaults(body.Papers); faults != nil {
+				return fleet.Invalid(faults...)
+			}
 			if days := body.RetentionDays; days != rec.Body.RetentionDays && days != 0 && days < leastRetention {
 				return fleet.Invalid(fleet.FieldError{Pointer: "/retention_days", Code: "out_of_range",
 					Detail: fmt.Sprintf("must be 0, or at least %d", leastRetention)})

@@ -15,6 +15,7 @@
 //	base      the logs of records, the clock, the duties
 //	person    customers: who is who, who may rent, their documents, their erasure
 //	books     money: payments, the ledger, what is billed when
+//	paper     invoices, statements and agreements: what stands on them, and their numbers
 //	holding   places in the calendars of vehicles and classes
 //	yard      vehicles: their states, blocks, meters and inspections
 //	workshop  maintenance: reminders, work orders, issues of alerts
@@ -34,6 +35,7 @@ import (
 	"github.com/motorpool/fleet/api/desk/books"
 	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/desk/holding"
+	"github.com/motorpool/fleet/api/desk/paper"
 	"github.com/motorpool/fleet/api/desk/person"
 	"github.com/motorpool/fleet/api/desk/workshop"
 	"github.com/motorpool/fleet/api/desk/yard"
@@ -46,6 +48,7 @@ type Desk struct {
 	*base.Base
 	Persons  *person.Persons
 	Books    *books.Books
+	Papers   *paper.Papers
 	Holds    *holding.Holds
 	Yard     *yard.Yard
 	Workshop *workshop.Workshop
@@ -56,7 +59,8 @@ type Desk struct {
 // New opens a desk over a store and has its consequences follow from what the store writes.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Desk {
 	b := base.New(store, db, now, log)
-	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Holds: holding.New(b),
+	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Papers: paper.New(b),
+		Holds:  holding.New(b),
 		Sender: command.New(store, db, now)}
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
@@ -68,6 +72,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
 	d.Persons.Register()
 	d.Books.Register()
+	d.Papers.Register()
 	d.registerTolls()
 	d.expenses()
 	d.Holds.Register()

@@ -17,6 +17,8 @@ type Account struct {
 	Metadata      map[string]string `json:"metadata,omitempty"`
 	Bookings      *BookingSettings  `json:"booking_settings,omitempty" doc:"How bookings are handled."`
 
+	Papers *PaperSettings `json:"papers,omitempty" doc:"What is printed on invoices, statements and agreements, and how they are numbered."`
+
 	LedgerChart map[string]LedgerLabel `json:"ledger_chart,omitempty" doc:"The numbers and names of accounts of the ledger that are not the usual ones; PATCH /v1/ledger/chart changes them."`
 }
 

@@ -81,6 +81,15 @@ var moves = map[string]struct {
 		record.PaymentSucceeded: "payment.succeeded", record.PaymentFailed: "payment.failed",
 		record.PaymentRefunded: "payment.refunded", record.PaymentPartiallyRefunded: "payment.refunded",
 	}},
+	"invoice": {"status", map[string]string{
+		record.PaperOpen: "invoice.issued", record.PaperPaid: "invoice.paid", record.PaperCredited: "invoice.credited",
+		record.PaperPaid + ">" + record.PaperOpen: "invoice.updated",
+	}},
+	"credit_note":       {"status", map[string]string{record.PaperIssued: "credit_note.issued"}},
+	"receipt":           {"status", map[string]string{record.PaperIssued: "receipt.issued"}},
+	"deposit_statement": {"status", map[string]string{record.PaperIssued: "deposit_statement.issued"}},
+	"agreement":         {"status", map[string]string{record.PaperIssued: "agreement.issued"}},
+	"owner_statement":   {"status", map[string]string{record.PaperIssued: "owner_statement.issued"}},
 	"reminder": {"stage", map[string]string{
 		"due_soon": "maintenance.reminder.due_soon", "due": "maintenance.reminder.due",
 		"overdue":  "maintenance.reminder.overdue",
@@ -127,7 +136,8 @@ var thin = []string{"customer", "customer_note", "document", "driver_tag"}
 var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos",
 	"transfer_note", "contact", "address", "title", "description", "explanation", "place", "location", "evidence",
 	"vendor", "assignee", "reported_by", "driver", "resolution", "phone", "reason", "status_reason", "fail_reason",
-	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail"}
+	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail",
+	"seller", "footer"}
 
 // stored is what is known of any record.
 type stored struct {
@@ -137,6 +147,7 @@ type stored struct {
 	Driver         string         `json:"driver"`
 	ReturnAt       record.Instant `json:"return_at"`
 	OverdueNotedAt record.Instant `json:"overdue_noted_at"`
+	SignedAt       record.Instant `json:"signed_at"`
 	Deposit        struct {
 		Status string `json:"status"`
 	} `json:"deposit"`
@@ -236,6 +247,8 @@ func besideState(kind string, same bool, before, after *stored) (types []string)
 		if is := after.Deposit.Status; is != before.Deposit.Status && is != "" && is != "none" {
 			types = append(types, "deposit."+is)
 		}
+	case kind == "agreement" && before.SignedAt.IsZero() && !after.SignedAt.IsZero():
+		types = append(types, "agreement.signed")
 	case kind == "payment" && same && len(after.Refunds) > len(before.Refunds):
 		types = append(types, "payment.refunded")
 	}

@@ -217,6 +217,8 @@ var plain = strings.Fields(`
 	status stage told hold_reason reason_code day_rounding deposit_method payment_method channel channels protocol provider system source_campaign
 	code promo_code protection_plan category fault_codes point body_type drivetrain trim make model color currency timezone coordinates days due_on forecast_due_on
 	device_id requested_by transport type alarms
+	booking_number deposit_status invoice_id invoice_number kind language ledger_account month number_prefix payment_id payment_number pickup_location_name
+	return_location_name series tax_charge_ids vehicle
 	name nickname rate_plan_name agency lender parts steps tag tags template`)
 
 // texts collects the members of a type that hold texts.
@@ -261,7 +263,7 @@ func TestEveryTextIsPlainOrTakenOut(t *testing.T) {
 		"issue":      record.Issue{}, "inspection": record.VehicleInspection{}, "service_task": record.ServiceTask{},
 		"maintenance_schedule": record.MaintenanceSchedule{}, "vehicle": record.Vehicle{},
 		"vehicle_class": record.VehicleClass{}, "location": record.Location{}, "rate_plan": record.RatePlan{},
-		"block":         record.Block{},
+		"block": record.Block{}, "invoice": record.Paper{},
 		"meter_reading": record.MeterReading{}, "expense": record.Expense{}, "toll": record.Toll{}, "device": record.Device{},
 		"geofence":   record.Geofence{},
 		"alert_rule": record.AlertRule{}, "alert_ack": record.AlertAck{}, "trip_driver": record.TripDriver{},

@@ -213,6 +213,10 @@ func (d *Persons) FinishErasure(ctx context.Context, by record.Author, account f
 	if err := d.forgetTags(ctx, account, tags); err != nil {
 		return err
 	}
+	if err := d.DB.Exec(ctx, schemas.Query("paper_persons_forget"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("customers", family), clickhouse.Named("today", d.Now().UTC().Format(time.DateOnly))); err != nil {
+		return fmt.Errorf("erase the customer on papers: %w", err)
+	}
 	if err := d.Customers.Forget(ctx, account, query.Customers.Table, family...); err != nil {
 		return err
 	}

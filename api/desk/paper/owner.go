@@ -1,0 +1,168 @@
+package paper
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/api/rental/paperwork"
+	"github.com/motorpool/fleet/query"
+)
+
+// Owner makes the statement of an owner of vehicles for a month that is over. It tells what the ledger has of the
+// owner's vehicles until the end of that month and no earlier statement has told: so statements add up to the books,
+// and what was corrected in an earlier month is on the next statement. The first one begins with its month.
+func (d *Papers) Owner(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	o Order) (rec, error) {
+	return d.make(ctx, by, account, id, record.OwnerStatements, false, func() (record.Paper, error) {
+		return d.ownerStatement(ctx, account, o)
+	})
+}
+
+func (d *Papers) ownerStatement(ctx context.Context, account fleet.AccountID, o Order) (record.Paper, error) {
+	var none record.Paper
+	if err := d.customerThere(ctx, account, "/owner_customer_id", o.CustomerID); err != nil {
+		return none, err
+	}
+	s, err := d.settingOf(ctx, account)
+	if err != nil {
+		return none, err
+	}
+	if o.Currency == "" {
+		o.Currency = s.currency
+	}
+	first, err := time.Parse("2006-01", o.Month)
+	if err != nil {
+		return none, fleet.Invalid(fleet.FieldError{Pointer: "/month", Code: "invalid",
+			Detail: "is no month like 2026-10"})
+	}
+	last := first.AddDate(0, 1, -1).Format(time.DateOnly)
+	if today := dayOf(record.InstantOf(d.Now()), s.zone); today <= last {
+		return none, fleet.Invalid(fleet.FieldError{Pointer: "/month", Code: "out_of_range",
+			Detail: "is not over; its last day is " + last})
+	}
+	if err := d.Store.MendNow(ctx, record.OwnerStatements.Name, d.Vehicles.Kind().Name); err != nil {
+		return none, err
+	}
+	stored, err := query.PapersOfOwner(ctx, d.DB, account, record.OwnerStatements.Name, o.CustomerID, o.Currency)
+	if err != nil {
+		return none, err
+	}
+	earlier, place, err := decoded(account, stored)
+	if err != nil {
+		return none, err
+	}
+	from := first.Format(time.DateOnly)
+	var told []record.PaperLine
+	for _, e := range earlier {
+		if e.Body.Month >= o.Month {
+			return none, fleet.NewError(fleet.CodeConflict, "There is a statement of this owner for "+e.Body.Month+
+				" already, "+e.Body.Number+". What was corrected since is on the statement of the next month.")
+		}
+		from = min(from, e.Body.About.From)
+		told = append(told, e.Body.Lines...)
+	}
+	content, err := d.ownerContent(ctx, account, o, from, last, told, s.settings)
+	if err != nil {
+		return none, err
+	}
+	content.About = &record.PaperSubject{From: from, Until: last}
+	return record.Paper{PaperFields: o.PaperFields, CustomerID: o.CustomerID, Month: o.Month, Currency: o.Currency,
+		Place: place, PaperContent: content}, nil
+}
+
+// ownerContent reads the ledger of an owner's vehicles, and makes a statement of what was not told.
+func (d *Papers) ownerContent(ctx context.Context, account fleet.AccountID, o Order, from, until string,
+	told []record.PaperLine, settings *record.PaperSettings) (record.PaperContent, error) {
+	var none record.PaperContent
+	vehicles, err := query.OwnerVehicles(ctx, d.DB, account, o.CustomerID)
+	if err != nil {
+		return none, err
+	}
+	if len(vehicles) == 0 {
+		return none, fleet.Invalid(fleet.FieldError{Pointer: "/owner_customer_id", Code: "invalid",
+			Detail: "owns no vehicle; a vehicle names its owner by owner_customer_id"})
+	}
+	accounts := paperwork.OwnerAccounts(paperwork.OwnersCosts(settings))
+	entries, err := query.OwnerLedger(ctx, d.DB, account, vehicles, o.Currency, from, until, accounts)
+	if err != nil {
+		return none, err
+	}
+	var refs []record.Ref
+	for _, id := range vehicles {
+		refs = append(refs, record.Ref{Kind: d.Vehicles.Kind().Name, ID: id})
+	}
+	amounts := make([]paperwork.OwnerAmount, len(entries))
+	for i, e := range entries {
+		amounts[i] = paperwork.OwnerAmount{VehicleID: fleet.FormatID(fleet.VehiclePrefix, e.Vehicle), Account: e.Account,
+			Amount: -e.Amount, On: e.FirstOn.Format(time.DateOnly)}
+		if e.Booking != 0 {
+			amounts[i].BookingID = fleet.FormatID(fleet.BookingPrefix, e.Booking)
+			refs = append(refs, record.Ref{Kind: d.Bookings.Kind().Name, ID: e.Booking})
+		}
+		if e.Cost != 0 {
+			amounts[i].CostID = fleet.FormatID(ledger.Kinds[e.Kind], e.Cost)
+			refs = append(refs, record.Ref{Kind: e.Kind, ID: e.Cost})
+		}
+	}
+	seen, err := d.Store.See(ctx, account, refs...)
+	if err != nil {
+		return none, err
+	}
+	shares := map[string]paperwork.OwnerShare{}
+	for _, id := range vehicles {
+		v, _, err := d.Vehicles.In(seen, account, id)
+		if err != nil {
+			return none, err
+		}
+		share := paperwork.OwnerShare{Vehicle: vehicleWords(&v.Body), ShareBP: 10000}
+		if v.Body.OwnerShareBP != nil {
+			share.ShareBP = *v.Body.OwnerShareBP
+		}
+		shares[fleet.FormatID(fleet.VehiclePrefix, id)] = share
+	}
+	told = only(told, accounts)
+	content := paperwork.Owner(o.Currency, amounts, told, shares)
+	for i := range content.Lines {
+		describe(&content.Lines[i], seen, d.Bookings.Kind().Name, d.Expenses.Kind().Name)
+	}
+	return content, nil
+}
+
+// only are the lines of some accounts: a category of costs that the owner bears no more is not given back.
+func only(lines []record.PaperLine, accounts []string) []record.PaperLine {
+	var kept []record.PaperLine
+	for _, l := range lines {
+		for _, account := range accounts {
+			if l.Account == account {
+				kept = append(kept, l)
+			}
+		}
+	}
+	return kept
+}
+
+// describe says in words of which booking or cost a line is.
+func describe(l *record.PaperLine, seen *record.Seen, bookings, expenses string) {
+	if id, err := fleet.ParseID(fleet.BookingPrefix, l.BookingID); err == nil {
+		var b record.Numbered
+		if body, ok := seen.Body(record.Ref{Kind: bookings, ID: id}); ok && json.Unmarshal([]byte(body), &b) == nil {
+			l.Booking = b.Number
+		}
+	}
+	line, _ := ledger.LineOf(ledger.Account(l.Account))
+	l.Description = line.Name
+	if id, err := fleet.ParseID(fleet.ExpensePrefix, l.ChargeID); err == nil {
+		var e struct {
+			Vendor string `json:"vendor"`
+		}
+		if body, ok := seen.Body(record.Ref{Kind: expenses, ID: id}); ok && json.Unmarshal([]byte(body), &e) == nil {
+			l.Description = strings.TrimSuffix(fmt.Sprintf("%s: %s", l.Description, e.Vendor), ": ")
+		}
+	}
+}

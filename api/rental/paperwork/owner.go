@@ -1,0 +1,149 @@
+package paperwork
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
+)
+
+// OwnerAmount is what a vehicle brought or cost its owner: the sum of entries of the ledger of one account and booking,
+// or of one account and cost. Amount is what it is for the owner: revenue and what is got is positive, a cost negative.
+type OwnerAmount struct {
+	VehicleID, BookingID string
+	Account              string
+	CostID               string
+	Amount               int64
+	On                   string // the first day of the books that it is of
+}
+
+// OwnerShare is what an owner's statement needs to know of a vehicle: how people call it, and the owner's share.
+type OwnerShare struct {
+	Vehicle string
+	ShareBP int64
+}
+
+// ownersCosts are the categories of expenses that owners bear where the account says nothing.
+var ownersCosts = []string{"maintenance", "repair", "tires", "insurance", "registration", "tax"}
+
+// OwnersCosts are the categories of expenses that owners bear.
+func OwnersCosts(s *record.PaperSettings) []string {
+	if s != nil && s.Costs != nil {
+		return s.Costs
+	}
+	return ownersCosts
+}
+
+// KnowsCost says whether there is a category of expenses of a name.
+func KnowsCost(category string) bool { return slices.Contains(ledger.Categories, category) }
+
+// notShared are accounts of revenue that are no owner's: tolls and fines are charged for whoever paid them.
+var notShared = []ledger.Account{ledger.RevenueToll}
+
+// OwnerAccounts are the accounts of the ledger that an owner's statement is made of: revenue, what platforms keep, and
+// the costs of some categories.
+func OwnerAccounts(costs []string) []string {
+	all := []string{string(ledger.CostOf(linePlatform))}
+	for _, l := range ledger.Chart {
+		if l.Account.Type() == ledger.Revenue && !slices.Contains(notShared, l.Account) {
+			all = append(all, string(l.Account))
+		}
+	}
+	for _, category := range costs {
+		if account := string(ledger.CostOf(category)); account != all[0] && !slices.Contains(all, account) {
+			all = append(all, account)
+		}
+	}
+	return all
+}
+
+// Owner is what stands on an owner's statement: for each vehicle what it brought by booking, what platforms kept of
+// that, the owner's share of the rest, rounded half away from zero, and the costs that the owner bears; the payout is
+// the shares less the costs. told is what earlier statements told of the same, which is left out.
+func Owner(currency string, amounts []OwnerAmount, told []record.PaperLine,
+	shares map[string]OwnerShare) record.PaperContent {
+	money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: currency} }
+	left := map[record.PaperLine]int64{}
+	name := func(vehicle, booking, account, cost string) record.PaperLine {
+		return record.PaperLine{VehicleID: vehicle, BookingID: booking, Account: account, ChargeID: cost}
+	}
+	on := map[record.PaperLine]string{}
+	for _, a := range amounts {
+		key := name(a.VehicleID, a.BookingID, a.Account, a.CostID)
+		left[key], on[key] = left[key]+a.Amount, a.On
+	}
+	for _, l := range told {
+		if l.Account != "" {
+			left[name(l.VehicleID, l.BookingID, l.Account, l.ChargeID)] -= l.Amount.Amount
+		}
+	}
+	var lines []record.PaperLine
+	for key, amount := range left {
+		if amount == 0 {
+			continue
+		}
+		key.On, key.Quantity, key.UnitPrice, key.Amount = on[key], 1, money(amount), money(amount)
+		key.Type, key.Vehicle = ownerLine(key.Account), shares[key.VehicleID].Vehicle
+		lines = append(lines, key)
+	}
+	slices.SortFunc(lines, func(a, b record.PaperLine) int {
+		return cmp.Or(cmp.Compare(a.Vehicle, b.Vehicle), cmp.Compare(a.VehicleID, b.VehicleID),
+			cmp.Compare(slices.Index(ownerOrder, a.Type), slices.Index(ownerOrder, b.Type)), cmp.Compare(a.On, b.On),
+			cmp.Compare(a.BookingID, b.BookingID), cmp.Compare(a.Account, b.Account), cmp.Compare(a.ChargeID, b.ChargeID))
+	})
+	var c record.PaperContent
+	var gross, fees, costs, share int64
+	for len(lines) > 0 {
+		vehicle := lines[0].VehicleID
+		n := slices.IndexFunc(lines, func(l record.PaperLine) bool { return l.VehicleID != vehicle })
+		if n < 0 {
+			n = len(lines)
+		}
+		var basis int64
+		for _, l := range lines[:n] {
+			switch l.Type {
+			case "gross":
+				gross, basis = gross+l.Amount.Amount, basis+l.Amount.Amount
+			case linePlatform:
+				fees, basis = fees+l.Amount.Amount, basis+l.Amount.Amount
+			default:
+				costs += l.Amount.Amount
+			}
+		}
+		c.Lines = append(c.Lines, lines[:n]...)
+		part := portion(basis, shares[vehicle].ShareBP)
+		share += part
+		c.Lines = append(c.Lines, record.PaperLine{Type: lineShare, VehicleID: vehicle, Vehicle: lines[0].Vehicle,
+			Quantity: 1, UnitPrice: money(part), Amount: money(part), ShareBP: shares[vehicle].ShareBP})
+		lines = lines[n:]
+	}
+	c.Total = money(share + costs)
+	c.Sums = []record.PaperSum{{Name: SumGross, Amount: money(gross)}, {Name: SumFees, Amount: money(fees)},
+		{Name: SumShare, Amount: money(share)}, {Name: SumCosts, Amount: money(costs)},
+		{Name: SumPayout, Amount: c.Total}}
+	return c
+}
+
+// ownerOrder is the order of the lines of a vehicle.
+var ownerOrder = []string{"gross", linePlatform, "cost"}
+
+// ownerLine is the type of the line of an account.
+func ownerLine(account string) string {
+	switch {
+	case ledger.Account(account).Type() == ledger.Revenue:
+		return "gross"
+	case account == string(ledger.CostOf(linePlatform)):
+		return linePlatform
+	}
+	return "cost"
+}
+
+// portion is a share of an amount in basis points, rounded half away from zero.
+func portion(amount, bp int64) int64 {
+	whole, rest := amount/10000*bp, amount%10000*bp
+	if rest < 0 {
+		return whole + (rest-5000)/10000
+	}
+	return whole + (rest+5000)/10000
+}
