@@ -64,6 +64,8 @@ const (
 	BlockPrefix        = "blk_"
 	DriverTagPrefix    = "dtg_"
 
+	RecurringCostPrefix = "rcc_"
+
 	CommandPrefix = "cmd_"
 )
 

@@ -15,6 +15,7 @@
 //	base      the logs of records, the clock, the duties
 //	person    customers: who is who, who may rent, their documents, their erasure
 //	books     money: payments, the ledger, what is billed when
+//	cost      what costs by schedule: depreciation, loans, insurance, recurring costs
 //	holding   places in the calendars of vehicles and classes
 //	yard      vehicles: their states, blocks, meters and inspections
 //	workshop  maintenance: reminders, work orders, issues of alerts
@@ -31,6 +32,7 @@ import (
 	"github.com/motorpool/fleet/api/command"
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/desk/books"
+	"github.com/motorpool/fleet/api/desk/cost"
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/desk/person"
 	"github.com/motorpool/fleet/api/desk/workshop"
@@ -44,6 +46,7 @@ type Desk struct {
 	*base.Base
 	Persons  *person.Persons
 	Books    *books.Books
+	Costs    *cost.Costs
 	Holds    *holding.Holds
 	Yard     *yard.Yard
 	Workshop *workshop.Workshop
@@ -55,6 +58,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	b := base.New(store, db, now, log)
 	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Holds: holding.New(b),
 		Sender: command.New(store, db, now)}
+	d.Costs = cost.New(b, d.Books)
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
 	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the
@@ -64,6 +68,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
 	d.Persons.Register()
 	d.Books.Register()
+	d.Costs.Register()
 	d.registerTolls()
 	d.expenses()
 	d.Holds.Register()
