@@ -2,9 +2,8 @@ package record
 
 import "github.com/motorpool/fleet"
 
-// RecurringCost is what callers write of a cost that comes again, and how it is stored. Each of its periods makes an
-// expense.
-type RecurringCost struct {
+// RecurringCostFields are what callers write of a cost that comes again. Each of its periods makes an expense.
+type RecurringCostFields struct {
 	VehicleID     string `json:"vehicle_id,omitempty" doc:"What it is for; neither this nor location_id if it is for the business as a whole." example:"veh_1234"`
 	LocationID    string `json:"location_id,omitempty" example:"loc_1234"`
 	Category      string `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,platform_fee,toll,fine,telematics,marketing,salary,other,payment_fee"`
@@ -20,6 +19,9 @@ type RecurringCost struct {
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }
+
+// RecurringCost is a recurring cost as it is stored.
+type RecurringCost struct{ RecurringCostFields }
 
 // RecurringCosts describes the kind.
 var RecurringCosts = Kind[RecurringCost]{Name: "recurring_cost", Prefix: fleet.RecurringCostPrefix,

@@ -15,7 +15,7 @@ import (
 type RecurringCost struct {
 	ID string `json:"id" doc:"Identity." example:"rcc_1234"`
 
-	record.RecurringCost
+	record.RecurringCostFields
 
 	Object string `json:"object" doc:"Always recurring_cost." example:"recurring_cost"`
 
@@ -29,13 +29,14 @@ func (a *API) recurringCostRoutes() {
 			About: "Each of its periods makes an expense on its first day, once, which names it as `recurring_cost_id`; those of " +
 				"the past are made at once. A change counts for all periods, also those in the past: when a price rises, give " +
 				"this one an `until` and make another. What is archived makes no more expenses, and those that it has made stay. " +
-				"What somebody posted for the vehicle in a period, of the category and amount, stands for that period."},
+				"What somebody posted for the vehicle in a period, of the category and amount, stands for that period; " +
+				"of a cost of the whole business it must be of the vendor, too."},
 		Scope:    rest.Scopes{Read: auth.FinanceRead, Write: auth.FinanceWrite},
-		Views:    rest.Views{View: RecurringCost{}, Fields: record.RecurringCost{}},
-		Writable: func(r *record.RecurringCost) any { return r },
+		Views:    rest.Views{View: RecurringCost{}, Fields: record.RecurringCostFields{}},
+		Writable: func(r *record.RecurringCost) any { return &r.RecurringCostFields },
 		Show: rest.ShowEach(func(rec record.Record[record.RecurringCost]) any {
-			return RecurringCost{ID: fleet.FormatID(fleet.RecurringCostPrefix, rec.ID), RecurringCost: rec.Body,
-				Object: "recurring_cost", Stamps: rest.StampsOf(rec)}
+			return RecurringCost{ID: fleet.FormatID(fleet.RecurringCostPrefix, rec.ID),
+				RecurringCostFields: rec.Body.RecurringCostFields, Object: "recurring_cost", Stamps: rest.StampsOf(rec)}
 		}),
 		Prepare: func(r *http.Request, _ uint64, _, c *record.RecurringCost) error { return a.prepareRecurring(r, c) },
 	}

@@ -297,15 +297,18 @@ func TestRecurringCostsArePosted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []record.RecurringCost{
+	for _, r := range []record.RecurringCostFields{
 		{Category: "telematics", Amount: *usd(1_800), Every: "month", From: "2025-01-31", Vendor: "SIM cards"},
 		{LocationID: fleet.FormatID(fleet.LocationPrefix, location.ID), Category: "parking", Amount: *usd(120_000),
 			Every: "quarter", From: "2025-01-01", Until: "2025-02-14", Unpaid: true},
 		{VehicleID: vehicle, Category: "insurance", Amount: *usd(8_000), Every: "year", From: "2025-01-01"},
 	} {
-		if _, err := o.Recurring.New(t.Context(), by, account, r); err != nil {
+		if _, err := o.Recurring.New(t.Context(), by, account, record.RecurringCost{RecurringCostFields: r}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, vendor := range []string{"SIM cards", "Another"} { // of which the first stands for January
+		o.byHand(record.ExpenseFields{Category: "telematics", Vendor: vendor, Amount: *usd(1_700), IncurredOn: "2025-03-01"})
 	}
 	o.post()
 	o.post()

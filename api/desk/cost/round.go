@@ -61,7 +61,7 @@ type round struct {
 	recurring map[uint64]*record.RecurringCost
 	driven    map[uint64]map[int]int64
 	made      map[string][]made // by what made them
-	posted    map[string][]made // by vehicle: by people, and by recurring costs
+	posted    map[string][]made // by vehicle, "" for the business: by people, and by recurring costs
 }
 
 // made is an expense as the current records have it.
@@ -114,16 +114,19 @@ func (r *round) read(ctx context.Context, subjects []string) error {
 		return err
 	}
 	categories := cost.Categories()
+	var names []string // of vehicles, "" for the business
 	for _, c := range r.recurring {
+		categories = append(categories, c.Category)
 		if id, err := fleet.ParseID(fleet.VehiclePrefix, c.VehicleID); err == nil {
-			vehicles, categories = append(vehicles, id), append(categories, c.Category)
+			vehicles = append(vehicles, id)
+		} else if c.LocationID == "" {
+			names = append(names, "")
 		}
 	}
 	if r.vehicles, err = bodies[record.Vehicle](ctx, r, &query.Vehicles, vehicles); err != nil {
 		return err
 	}
 	var byMiles []uint64
-	var names []string
 	for id, v := range r.vehicles {
 		names = append(names, fleet.FormatID(fleet.VehiclePrefix, id))
 		if v.DepreciationMethod == "units_of_production" {
@@ -146,7 +149,7 @@ func (r *round) read(ctx context.Context, subjects []string) error {
 		if e.By != "" {
 			r.made[e.By] = append(r.made[e.By], m)
 		}
-		if e.Vehicle != "" && e.By != e.Vehicle && e.Status == record.ExpensePosted {
+		if (e.Vehicle == "" || e.By != e.Vehicle) && e.Status == record.ExpensePosted {
 			r.posted[e.Vehicle] = append(r.posted[e.Vehicle], m)
 		}
 	}
@@ -208,7 +211,11 @@ func (r *round) ask(ctx context.Context, subject string, ahead ledger.Day) (*ask
 	a.expense.ExpenseFields = record.ExpenseFields{Vendor: c.Vendor, Description: c.Description,
 		PaymentMethod: c.PaymentMethod, Unpaid: c.Unpaid}
 	a.expense.BookedFor.LocationID = c.LocationID
-	a.Schedule = cost.OfRecurring(c, of, standing(r.posted[c.VehicleID], true), a.today+ahead)
+	var posted []cost.Posted
+	if c.LocationID == "" { // no expense that somebody writes names one
+		posted = standing(r.posted[c.VehicleID], true)
+	}
+	a.Schedule = cost.OfRecurring(&c.RecurringCostFields, of, posted, a.today+ahead)
 	return a, nil
 }
 
@@ -227,7 +234,8 @@ func standing(all []made, people bool) []cost.Posted {
 			continue
 		}
 		e := &m.body
-		p := cost.Posted{ID: fleet.FormatID(fleet.ExpensePrefix, m.id), Category: e.Category, Amount: e.Amount}
+		p := cost.Posted{ID: fleet.FormatID(fleet.ExpensePrefix, m.id), Category: e.Category,
+			Vendor: e.Vendor, Amount: e.Amount}
 		p.From, _ = ledger.ParseDay(e.IncurredOn) // 0, before all schedules, if there is none
 		p.To = p.From
 		if s := e.ServicePeriod; s != nil {

@@ -54,6 +54,7 @@ type Item struct {
 type Posted struct {
 	ID       string
 	Category string
+	Vendor   string
 	From, To ledger.Day
 	Amount   record.Money
 	Financed int64

@@ -216,7 +216,7 @@ func TestWhatIsLackingIsSaid(t *testing.T) {
 }
 
 func TestARecurringCostGoesByItsPeriods(t *testing.T) {
-	r := &record.RecurringCost{VehicleID: "veh_1", Category: "parking", Amount: *usd(9_000), Every: "quarter",
+	r := &record.RecurringCostFields{VehicleID: "veh_1", Category: "parking", Amount: *usd(9_000), Every: "quarter",
 		From: "2024-01-01", Until: "2024-08-15"}
 	may := on(t, "2024-05-05")
 	posted := []Posted{{ID: "exp_1", Category: "parking", From: may, To: may, Amount: *usd(500)},
@@ -225,6 +225,11 @@ func TestARecurringCostGoesByItsPeriods(t *testing.T) {
 recurring 2 due 2024-04-01 on 2024-04-01 for 2024-04-01..2024-06-30 9000
 recurring 3 due 2024-07-01 on 2024-07-01 for 2024-07-01..2024-08-15 4500
 `)
+	// Of the whole business, it must be of the vendor, too.
+	r.VehicleID, r.Vendor = "", "Prairie Parking"
+	posted[0].Amount, posted[0].Vendor = *usd(9_000), "Prairie Parking"
+	all := OfRecurring(r, nil, posted, on(t, "2024-12-31")).Items
+	equal(t, "by hand", fmt.Sprint(all[0].ByHand, "|", all[1].ByHand), "|exp_1")
 	sold := &record.VehicleFields{DisposalOn: "2024-04-01"}
 	equal(t, "of a vehicle that is sold", len(OfRecurring(r, sold, nil, on(t, "2024-12-31")).Items), 1)
 }

@@ -68,8 +68,10 @@ func lease(v *record.VehicleFields, gone, through ledger.Day, lacks map[What]str
 
 // OfRecurring returns what a recurring cost asks for through a day. vehicle is the one that it names; nil for none. It
 // ends when that is disposed of. What somebody has posted for the vehicle in a period, of the category and amount, is
-// taken for the cost of that period.
-func OfRecurring(r *record.RecurringCost, vehicle *record.VehicleFields, posted []Posted, through ledger.Day) Schedule {
+// taken for the cost of that period; for the business as a whole it must be of the vendor, too.
+func OfRecurring(
+	r *record.RecurringCostFields, vehicle *record.VehicleFields, posted []Posted, through ledger.Day,
+) Schedule {
 	end := ledger.Day(0)
 	if until := day(r.Until); until != 0 {
 		end = until + 1
@@ -78,6 +80,8 @@ func OfRecurring(r *record.RecurringCost, vehicle *record.VehicleFields, posted 
 		end = before(end, day(vehicle.DisposalOn))
 	}
 	items := periods(Recurring, r.Category, r.Amount, monthsOf[r.Every], day(r.From), end, through)
-	byHand(items, posted, func(i *Item, p *Posted) bool { return i.Amount == p.Amount })
+	byHand(items, posted, func(i *Item, p *Posted) bool {
+		return i.Amount == p.Amount && (r.VehicleID != "" || p.Vendor == r.Vendor)
+	})
 	return Schedule{Items: items}
 }

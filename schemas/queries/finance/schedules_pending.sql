@@ -5,9 +5,9 @@
 WITH posted AS (
     SELECT account, vehicle_id, sum(cityHash64(id, revision)) AS fingerprint
     FROM expenses FINAL
-    WHERE vehicle_id != '' AND status IN ('posted', 'voided') AND (category IN {categories:Array(String)} OR (account, vehicle_id) IN (
-        SELECT account, vehicle_id FROM recurring_costs FINAL WHERE archived_at IS NULL AND vehicle_id != ''))
-        AND scheduled_by != vehicle_id
+    WHERE status IN ('posted', 'voided') AND (category IN {categories:Array(String)} AND scheduled_by != vehicle_id
+        OR scheduled_by = '' AND booking_id = '' AND (account, vehicle_id) IN (
+            SELECT account, vehicle_id FROM recurring_costs FINAL WHERE archived_at IS NULL AND location_id = ''))
     GROUP BY account, vehicle_id
 )
 SELECT s.account AS account, s.subject AS subject, s.fingerprint AS basis
