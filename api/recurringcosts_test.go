@@ -67,6 +67,7 @@ func TestARecurringCostMakesExpenses(t *testing.T) {
 	w.post()
 	wantEqual(t, "posted", w.do("GET", "/v1/expenses?status=posted&recurring_cost_id="+id, "").pagination().Total, 2)
 	wantEqual(t, "voided", w.do("GET", "/v1/expenses?status=voided&recurring_cost_id="+id, "").pagination().Total, 1)
+	wantEqual(t, "of another", w.do("PATCH", path, `{"vehicle_id":null}`).faults(), "/vehicle_id")
 	w.do("DELETE", path, "").ok(204)
 	w.post()
 	wantEqual(t, "archived", w.do("GET", "/v1/expenses?status=posted&recurring_cost_id="+id, "").pagination().Total, 2)

@@ -51,13 +51,13 @@ type ScheduledExpense struct {
 	Body    string
 }
 
-// ScheduledExpenses returns the expenses that some subjects have made by schedule, and those that were posted for
-// vehicles, of some categories.
+// ScheduledExpenses returns the expenses that some vehicles and recurring costs have made by schedule, and those that
+// were posted for the vehicles, of some categories.
 func ScheduledExpenses(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	subjects, vehicles, categories []string) ([]ScheduledExpense, error) {
+	vehicles, recurring, categories []string) ([]ScheduledExpense, error) {
 	return schemas.AllRows(ctx, db, "read expenses by schedule", schemas.Query("schedules_expenses"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("subjects", subjects),
-		clickhouse.Named("vehicles", vehicles), clickhouse.Named("categories", categories),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+		clickhouse.Named("recurring", recurring), clickhouse.Named("categories", categories),
 	}, func(e *ScheduledExpense, row schemas.Row) error {
 		return row.Scan(&e.ID, &e.By, &e.Vehicle, &e.Status, &e.Body)
 	})

@@ -38,13 +38,15 @@ func (a *API) recurringCostRoutes() {
 			return RecurringCost{ID: fleet.FormatID(fleet.RecurringCostPrefix, rec.ID),
 				RecurringCostFields: rec.Body.RecurringCostFields, Object: "recurring_cost", Stamps: rest.StampsOf(rec)}
 		}),
-		Prepare: func(r *http.Request, _ uint64, _, c *record.RecurringCost) error { return a.prepareRecurring(r, c) },
+		Prepare: func(r *http.Request, _ uint64, before, after *record.RecurringCost) error {
+			return a.prepareRecurring(r, before, after)
+		},
 	}
 	s.Register()
 }
 
-// prepareRecurring refuses a recurring cost that its schema cannot.
-func (a *API) prepareRecurring(r *http.Request, c *record.RecurringCost) error {
+// prepareRecurring refuses a recurring cost that its schema cannot; before is nil for a new one.
+func (a *API) prepareRecurring(r *http.Request, before, c *record.RecurringCost) error {
 	faults := moneyFaults("/amount", c.Amount, 1, price.Limit)
 	faults = append(faults, dayFaults("/from", c.From)...)
 	if c.Until != "" {
@@ -52,6 +54,10 @@ func (a *API) prepareRecurring(r *http.Request, c *record.RecurringCost) error {
 		if faults == nil && c.Until < c.From {
 			faults = []fleet.FieldError{{Pointer: "/until", Code: "out_of_range", Detail: "must not be before from"}}
 		}
+	}
+	if before != nil && (before.VehicleID != c.VehicleID || before.LocationID != c.LocationID) {
+		faults = append(faults, fleet.FieldError{Pointer: "/vehicle_id", Code: "invalid",
+			Detail: "what it is for cannot be changed; give this one an until, and make another"})
 	}
 	if c.VehicleID != "" && c.LocationID != "" {
 		faults = append(faults, fleet.FieldError{Pointer: "/location_id", Code: "one_of",

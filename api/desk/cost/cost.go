@@ -24,7 +24,7 @@ type Costs struct {
 
 // New opens the room over those that it needs.
 func New(b *base.Base, money *books.Books) *Costs {
-	return &Costs{Base: b, Books: money, LookMost: 500, WriteMost: 1000}
+	return &Costs{Base: b, Books: money, LookMost: 1000, WriteMost: 1000}
 }
 
 // Register registers the duty.

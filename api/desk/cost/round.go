@@ -19,8 +19,11 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// writeAtOnce bounds the expenses that are being written.
-const writeAtOnce = 8
+// Bounds of one round.
+const (
+	lookTogether = 50 // subjects whose expenses are in memory
+	writeAtOnce  = 8  // expenses that are being written
+)
 
 // Post makes the expenses that are due by schedule and not there, and changes those that are not as the terms are now.
 // It does so much in a round, and the next goes on; what fails is tried again in the next round.
@@ -41,11 +44,14 @@ func (d *Costs) Post(ctx context.Context) error {
 	left := &atomic.Int64{}
 	left.Store(int64(d.WriteMost))
 	return base.Each(ctx, order, func(account fleet.AccountID) error {
-		r := &round{Costs: d, account: account, now: now, left: left}
-		if err := r.look(ctx, byAccount[account]); err != nil {
-			return fmt.Errorf("costs by schedule of %s: %w", account, err)
-		}
-		return nil
+		return base.Each(ctx, slices.Collect(slices.Chunk(byAccount[account], lookTogether)),
+			func(some []query.PendingSchedule) error {
+				r := &round{Costs: d, account: account, now: now, left: left}
+				if err := r.look(ctx, some); err != nil {
+					return fmt.Errorf("costs by schedule of %s: %w", account, err)
+				}
+				return nil
+			})
 	})
 }
 
@@ -102,11 +108,12 @@ func (r *round) look(ctx context.Context, pending []query.PendingSchedule) error
 // read reads what the subjects hang on.
 func (r *round) read(ctx context.Context, subjects []string) error {
 	var vehicles, recurring []uint64
+	var makers []string // the recurring costs
 	for _, s := range subjects {
 		if id, err := fleet.ParseID(fleet.VehiclePrefix, s); err == nil {
 			vehicles = append(vehicles, id)
 		} else if id, err := fleet.ParseID(fleet.RecurringCostPrefix, s); err == nil {
-			recurring = append(recurring, id)
+			recurring, makers = append(recurring, id), append(makers, s)
 		}
 	}
 	var err error
@@ -136,7 +143,7 @@ func (r *round) read(ctx context.Context, subjects []string) error {
 	if r.driven, err = query.DrivenByMonth(ctx, r.DB, r.account, byMiles); err != nil {
 		return err
 	}
-	found, err := query.ScheduledExpenses(ctx, r.DB, r.account, subjects, names, categories)
+	found, err := query.ScheduledExpenses(ctx, r.DB, r.account, names, makers, categories)
 	if err != nil {
 		return err
 	}
