@@ -146,6 +146,7 @@ var EventsOfRecords = []RecordEvents{
 	{"customer_note", "customers", changes("customer_note")},
 	{"document", "customers", changes("document")},
 	{"expense", "finance", changes("expense")},
+	{"recurring_cost", "finance", changes("recurring_cost")},
 	{"toll", "finance", changes("toll")},
 	{"device", "location", changes("device")},
 	{"device_command", "fleet", []string{

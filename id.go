@@ -64,12 +64,13 @@ const (
 	BlockPrefix        = "blk_"
 	DriverTagPrefix    = "dtg_"
 
-	InvoicePrefix      = "inv_"
-	CreditNotePrefix   = "crn_"
-	ReceiptPrefix      = "rcp_"
-	DepositPaperPrefix = "dst_"
-	AgreementPrefix    = "agr_"
-	OwnerPaperPrefix   = "ost_"
+	InvoicePrefix       = "inv_"
+	CreditNotePrefix    = "crn_"
+	ReceiptPrefix       = "rcp_"
+	DepositPaperPrefix  = "dst_"
+	AgreementPrefix     = "agr_"
+	OwnerPaperPrefix    = "ost_"
+	RecurringCostPrefix = "rcc_"
 
 	CommandPrefix = "cmd_"
 )

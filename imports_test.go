@@ -60,6 +60,7 @@ var allowed = []struct {
 	{"api/desk/books", []string{"", "query", "api/record", "api/rental/...", "api/desk/base"}, nil},
 	{"api/desk/fact", []string{"", "schemas", "api/rental/ledger", "api/desk/base"}, nil},
 	{"api/desk/paper", []string{"", "query", "schemas", "api/record", "api/rental/...", "api/desk/base"}, nil},
+	{"api/desk/cost", []string{"", "query", "api/record", "api/rental/...", "api/desk/base", "api/desk/books"}, nil},
 	{"api/desk/holding", []string{"", "query", "api/record", "api/calendar", "api/desk/base"}, nil},
 	{"api/desk/yard",
 		[]string{"", "query", "api/record", "api/calendar", "api/rental", "api/desk/base", "api/desk/holding"}, nil},

@@ -47,10 +47,12 @@ var kinds = map[string]rest.Kind{
 	fleet.TaskPrefix:         {Log: record.ServiceTasks.Name, Read: auth.MaintenanceRead},
 	fleet.SchedulePrefix:     {Log: record.MaintenanceSchedules.Name, Read: auth.MaintenanceRead},
 	fleet.ExpensePrefix:      {Log: record.Expenses.Name, Read: auth.FinanceRead},
-	fleet.TollPrefix:         {Log: record.Tolls.Name, Read: auth.FinanceRead},
-	fleet.NotePrefix:         {Log: record.Notes.Name, Read: auth.CustomersRead},
-	fleet.DocumentPrefix:     {Log: record.Documents.Name, Read: auth.CustomersRead},
-	fleet.DriverTagPrefix:    {Log: record.DriverTags.Name, Read: auth.CustomersRead},
+	fleet.RecurringCostPrefix: {Log: record.RecurringCosts.Name, Read: auth.FinanceRead,
+		NamedBy: []string{"recurring_cost_id"}, NameOf: calledRecurring},
+	fleet.TollPrefix:      {Log: record.Tolls.Name, Read: auth.FinanceRead},
+	fleet.NotePrefix:      {Log: record.Notes.Name, Read: auth.CustomersRead},
+	fleet.DocumentPrefix:  {Log: record.Documents.Name, Read: auth.CustomersRead},
+	fleet.DriverTagPrefix: {Log: record.DriverTags.Name, Read: auth.CustomersRead},
 }
 
 // locationMembers are the members of bookings, vehicles and blocks that name a location.
@@ -75,6 +77,11 @@ func calledCustomer(c *rest.NameFields, may bool) string {
 		return name + " (" + c.Number + ")"
 	}
 	return c.Number
+}
+
+// calledRecurring is what a recurring cost is for.
+func calledRecurring(c *rest.NameFields, _ bool) string {
+	return cmp.Or(c.Description, c.Vendor, strings.ReplaceAll(c.Category, "_", " "))
 }
 
 func calledIssue(c *rest.NameFields, _ bool) string { return c.Description }

@@ -51,6 +51,7 @@ var feeds = []Feed{
 	{"payments", []string{"payment"}, plain},
 	{"quotes", []string{"quote"}, plain},
 	{"rate_plans", []string{"rate_plan"}, plain},
+	{"recurring_costs", []string{"recurring_cost"}, plain},
 	{"reminders", []string{"reminder"}, plain},
 	{"route_plans", []string{"route_plan"}, plain},
 	{"service_tasks", []string{"service_task"}, plain},

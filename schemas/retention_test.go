@@ -21,16 +21,18 @@ var keptForGood = map[string][]string{
 		"alert_acks", "alert_rules", "api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers",
 		"device_commands", "devices", "documents", "expenses", "geofences", "inspections", "issues", "jobs", "locations",
 		"maintenance_schedules", "meter_readings", "meters", "driver_tags", "payments", "quotes", "rate_plans",
-		"reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes", "vehicles", "work_orders"},
+		"recurring_costs", "reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes",
+		"vehicles", "work_orders"},
 	"the books":                   {"ledger_entries", "ledger_transactions"},
 	"facts, no places":            {"vehicle_days", "rental_days", "vehicle_months", "vehicle_statuses", "fact_runs"},
 	"goes a day after it is done": {"pair_marks"},
 	"a row a vehicle, its newest": {"vehicle_state", "vehicle_mileage", "telemetry_latest",
 		"dirty_spans", "heard"},
-	"goes after 30 days by itself":          {"job_input", "job_output", "job_errors"},
-	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps"},
-	"whose a tracker is":                    {"device_owners"},
-	"the retention's own":                   {"retention_cuts", "retention_keeps"},
+	"goes after 30 days by itself": {"job_input", "job_output", "job_errors"},
+	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps",
+		"schedule_looks"},
+	"whose a tracker is":  {"device_owners"},
+	"the retention's own": {"retention_cuts", "retention_keeps"},
 }
 
 func TestEveryTableWithAnAccountAndATimeIsRetainedOrKept(t *testing.T) {

@@ -16,6 +16,7 @@
 //	person    customers: who is who, who may rent, their documents, their erasure
 //	books     money: payments, the ledger, what is billed when
 //	paper     invoices, statements and agreements: what stands on them, and their numbers
+//	cost      what costs by schedule: depreciation, loans, insurance, recurring costs
 //	holding   places in the calendars of vehicles and classes
 //	yard      vehicles: their states, blocks, meters and inspections
 //	workshop  maintenance: reminders, work orders, issues of alerts
@@ -33,6 +34,7 @@ import (
 	"github.com/motorpool/fleet/api/command"
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/desk/books"
+	"github.com/motorpool/fleet/api/desk/cost"
 	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/desk/paper"
@@ -49,6 +51,7 @@ type Desk struct {
 	Persons  *person.Persons
 	Books    *books.Books
 	Papers   *paper.Papers
+	Costs    *cost.Costs
 	Holds    *holding.Holds
 	Yard     *yard.Yard
 	Workshop *workshop.Workshop
@@ -62,6 +65,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Papers: paper.New(b),
 		Holds:  holding.New(b),
 		Sender: command.New(store, db, now)}
+	d.Costs = cost.New(b, d.Books)
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
 	d.Facts = fact.New(b)
@@ -73,6 +77,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.Persons.Register()
 	d.Books.Register()
 	d.Papers.Register()
+	d.Costs.Register()
 	d.registerTolls()
 	d.expenses()
 	d.Holds.Register()

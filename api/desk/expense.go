@@ -19,7 +19,7 @@ var passedOn = map[string]string{
 // ownCosts are the categories of what no customer causes.
 var ownCosts = []string{
 	"depreciation", "lease", "loan_interest", "platform_fee", "payment_fee", "bad_debt", "sales_tax", "vehicle_purchase",
-	"salary", "marketing",
+	"vehicle_sale", "loan_principal", "salary", "marketing",
 }
 
 // expenses has what is billed of expenses follow from them.

@@ -8,6 +8,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/cost"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/api/rest"
@@ -26,6 +27,8 @@ type Expense struct {
 	VoidedAt   record.Instant   `json:"voided_at"`
 	VoidReason string           `json:"void_reason,omitempty"`
 	ChargeID   *string          `json:"charge_id" doc:"The line of the booking by which the customer is billed, if it is billable_to_customer and was posted." example:"chg_1234"`
+	Schedule   *string          `json:"schedule" doc:"By which schedule it was made: recurring, or one of its vehicle's, as purchase, depreciation, insurance, loan_interest, loan_principal, lease and disposal; null if somebody wrote it." example:"depreciation"`
+	Recurring  *string          `json:"recurring_cost_id" doc:"The recurring cost that made it, if schedule is recurring." example:"rcc_1234"`
 	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its vehicle or booking when it was written."`
 
 	rest.Stamps
@@ -138,6 +141,7 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 				Detail: "the amount is in " + e.Amount.Currency})
 		}
 	}
+	faults = append(faults, financedFaults(e)...)
 	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
 	if e.PaidOn != "" {
 		faults = append(faults, dayFaults("/paid_on", e.PaidOn)...)
@@ -196,14 +200,42 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 	return nil
 }
 
+// financedFaults says what is wrong with the part that a loan has paid, and with a sale, which nobody writes.
+func financedFaults(e *record.Expense) []fleet.FieldError {
+	var faults []fleet.FieldError
+	if e.Category == "vehicle_sale" {
+		faults = append(faults, fleet.FieldError{Pointer: "/category", Code: "invalid",
+			Detail: "vehicle_sale follows from the disposal_on and disposal_price of a vehicle; write these"})
+	}
+	if e.Financed == nil {
+		return faults
+	}
+	if e.Category != "vehicle_purchase" {
+		faults = append(faults,
+			fleet.FieldError{Pointer: "/financed", Code: "invalid", Detail: "is of a vehicle_purchase alone"})
+	}
+	if e.Financed.Currency != e.Amount.Currency {
+		faults = append(faults, fleet.FieldError{Pointer: "/financed/currency", Code: "currency_mismatch",
+			Detail: "the amount is in " + e.Amount.Currency})
+	}
+	return append(faults, moneyFaults("/financed", *e.Financed, 0, max(e.Amount.Amount, 0))...)
+}
+
 func showExpenses(_ context.Context, records []record.Record[record.Expense], _ []string) ([]rest.Shown, error) {
 	views := make([]rest.Shown, len(records))
 	for i, rec := range records {
 		e := &rec.Body
-		views[i].View = Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields,
+		view := Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields,
 			Object: "expense", Status: e.Status,
 			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason,
 			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Stamps: rest.StampsOf(rec)}
+		if s := e.Scheduled; s != nil {
+			view.Schedule = &s.What
+			if s.What == string(cost.Recurring) {
+				view.Recurring = &s.By
+			}
+		}
+		views[i].View = view
 	}
 	return views, nil
 }

@@ -12,6 +12,8 @@ func (a *API) Routes() {
 	a.tollRoutes()
 	a.paymentRoutes()
 	a.expenseRoutes()
+	a.recurringCostRoutes()
+	a.vehicleValueRoutes()
 	a.ledgerRoutes()
 	a.bookingRoutes()
 	a.taskRoutes()

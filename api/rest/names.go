@@ -42,6 +42,8 @@ type NameFields struct {
 	UniqueID    string `json:"unique_id"`
 	Kind        string `json:"kind"`
 	Description string `json:"description"`
+	Vendor      string `json:"vendor"`
+	Category    string `json:"category"`
 }
 
 // NameIDs puts plates, names and numbers in the place of the ids of an account's records in texts for people, as far as

@@ -35,6 +35,16 @@ func (w *worker) basics(ctx context.Context) error {
 		return err
 	}
 	w.known.plan = fleet.FormatID(fleet.RatePlanPrefix, plan)
+	for i, c := range []record.RecurringCostFields{
+		{Category: "parking", Vendor: "Prairie Parking", Description: "Lots in Omaha and Ames", Amount: dollars(120000)},
+		{Category: "telematics", Vendor: "SIM cards", Amount: dollars(18000)},
+	} {
+		c.Every, c.From = "month", w.Plan.Whole().Format(time.DateOnly)
+		if _, _, err := w.Recurring.Create(ctx, by, w.Account, w.id(begin, sortRecurring, i),
+			record.RecurringCost{RecurringCostFields: c}); err != nil {
+			return err
+		}
+	}
 	return w.customers(ctx, begin)
 }
 

@@ -104,6 +104,7 @@ const (
 	sortExpense
 	sortWork
 	sortToll
+	sortRecurring
 )
 
 // Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is
@@ -118,7 +119,7 @@ func (b *Business) Present(ctx context.Context, now time.Time, done func(car int
 	}
 	return b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
 		car := b.Cars[i]
-		if err := w.outfit(ctx, car, now); err != nil {
+		if err := w.outfit(ctx, car, i%3 == 0, now); err != nil {
 			return err
 		}
 		back, _ := b.Plan.freeSince(car.ID, now)
@@ -287,8 +288,8 @@ func (w *worker) resume(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// outfit gives the vehicle's record what the business needs of it.
-func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
+// outfit gives the vehicle's record what the business needs of it. One that is financed is paid off in four years.
+func (w *worker) outfit(ctx context.Context, car Car, financed bool, now time.Time) error {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
 	if err != nil {
 		return err
@@ -317,7 +318,15 @@ func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
 		v.RegistrationExpiresOn = w.Plan.Anchor.AddDate(0, 3, int(id%200)).Format(time.DateOnly)
 		v.InspectionExpiresOn = w.Plan.Anchor.AddDate(0, 1, int(id%150)).Format(time.DateOnly)
 		v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" +
-			strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly)}
+			strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly),
+			Premium: &record.Money{Amount: class.Value / 400, Currency: "USD"}, Period: "month",
+			StartsOn: w.Plan.Whole().Format(time.DateOnly)}
+		if financed {
+			apr := int64(790)
+			v.Ownership, v.Financing = "financed", &record.Financing{Lender: "First Prairie Bank",
+				Principal: &record.Money{Amount: class.Value / 5 * 3, Currency: "USD"}, APR: &apr, TermMonths: 48,
+				FirstPaymentOn: w.Plan.Begin.AddDate(0, 1, 0).Format(time.DateOnly)}
+		}
 		return nil
 	})
 	return err

@@ -10,7 +10,6 @@ package seed
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -129,6 +128,11 @@ func New(seed uint64, anchor time.Time, years int, cars []Car, zone *time.Locati
 	}
 	p.overhead(rng)
 	return p
+}
+
+// Whole is the first month that the business is there for from its beginning: what it pays by the month begins then.
+func (p *Plan) Whole() time.Time {
+	return time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0, p.Zone)
 }
 
 // season is how much is asked for in a month, in percent of the year's mean.
@@ -257,18 +261,14 @@ func (p *Plan) service(rng *rand.Rand, car Car, at time.Time, odometer int) time
 	return s.Until.Add(time.Hour)
 }
 
-// costs makes up what a car costs besides.
+// costs makes up what a car costs besides what its terms ask for by schedule.
 func (p *Plan) costs(rng *rand.Rand, car Car) {
-	i := slices.IndexFunc(Classes, func(c Class) bool { return c.Code == car.Class })
-	class := Classes[max(i, 0)]
 	add := func(category, vendor string, on, from, to time.Time, cents int64) {
 		all := p.Costs[car.ID]
 		p.Costs[car.ID] = append(all, Cost{Car: car.ID, Number: len(all) + 1, Category: category, On: on, From: from, To: to,
 			Cents: cents, Vendor: vendor})
 	}
-	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0,
-		p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
-		add("insurance", "Goldenrod Mutual", at, at, at.AddDate(0, 1, -1), class.Value/100*25/100)
+	for at := p.Whole(); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
 		kind := "fuel"
 		if car.Electric {
 			kind = "charging"
@@ -283,17 +283,10 @@ func (p *Plan) costs(rng *rand.Rand, car Car) {
 	}
 }
 
-// overhead makes up the costs of the whole business.
+// overhead makes up the costs of the whole business, besides those that recur.
 func (p *Plan) overhead(rng *rand.Rand) {
-	for at := time.Date(p.Begin.Year(), p.Begin.Month()+1, 1, 0, 0, 0, 0,
-		p.Zone); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
-		for _, c := range []Cost{
-			{Category: "parking", Vendor: "Prairie Parking", Cents: 120000, From: at, To: at.AddDate(0, 1, -1)},
-			{Category: "marketing", Vendor: "Search and Social", Cents: int64(30000 + rng.IntN(40000))},
-			{Category: "telematics", Vendor: "SIM cards", Cents: 18000, From: at, To: at.AddDate(0, 1, -1)},
-		} {
-			c.On, c.Number = at, len(p.Costs[""])+1
-			p.Costs[""] = append(p.Costs[""], c)
-		}
+	for at := p.Whole(); at.Before(p.Anchor); at = at.AddDate(0, 1, 0) {
+		p.Costs[""] = append(p.Costs[""], Cost{Category: "marketing", Vendor: "Search and Social",
+			Cents: int64(30000 + rng.IntN(40000)), On: at, Number: len(p.Costs[""]) + 1})
 	}
 }

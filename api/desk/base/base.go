@@ -44,6 +44,7 @@ type Base struct {
 	Documents *record.Log[record.Document]
 	Payments  *record.Log[record.Payment]
 	Expenses  *record.Log[record.Expense]
+	Recurring *record.Log[record.RecurringCost]
 	Tolls     *record.Log[record.Toll]
 	Blocks    *record.Log[record.Block]
 	Readings  *record.Log[record.MeterReading]
@@ -79,7 +80,8 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Bookings: record.NewLog(store, record.Bookings), Customers: record.NewLog(store, record.Customers),
 		Notes: record.NewLog(store, record.Notes), Documents: record.NewLog(store, record.Documents),
 		Payments: record.NewLog(store, record.Payments), Expenses: record.NewLog(store, record.Expenses),
-		Tolls: record.NewLog(store, record.Tolls), Blocks: record.NewLog(store, record.Blocks),
+		Recurring: record.NewLog(store, record.RecurringCosts),
+		Tolls:     record.NewLog(store, record.Tolls), Blocks: record.NewLog(store, record.Blocks),
 		Readings: record.NewLog(store, record.MeterReadings), Tasks: record.NewLog(store, record.ServiceTasks),
 		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),
 		Work: record.NewLog(store, record.WorkOrders), Issues: record.NewLog(store, record.Issues),

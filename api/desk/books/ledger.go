@@ -132,6 +132,12 @@ func (d *Books) booksOf(ctx context.Context, account fleet.AccountID) (*time.Loc
 	return zone, closed, nil
 }
 
+// Zone is the time zone of an account's days.
+func (d *Books) Zone(ctx context.Context, account fleet.AccountID) (*time.Location, error) {
+	zone, _, err := d.booksOf(ctx, account)
+	return zone, err
+}
+
 // Today is the midnight in UTC of the present day in an account's zone.
 func (d *Books) Today(ctx context.Context, account fleet.AccountID) (time.Time, error) {
 	zone, _, err := d.booksOf(ctx, account)

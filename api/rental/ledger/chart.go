@@ -20,6 +20,7 @@ const (
 	Prepayments             Account = "customer_prepayments" // what customers paid before they were billed
 	DeferredRevenue         Account = "deferred_revenue"     // what is billed and not earned yet
 	TaxPayable              Account = "tax_payable"
+	LoansPayable            Account = "loans_payable" // what lenders have paid for vehicles and get back
 	RevenueTime             Account = "revenue.time"
 	RevenueMileage          Account = "revenue.mileage"
 	RevenueExtras           Account = "revenue.extras"
@@ -28,7 +29,8 @@ const (
 	RevenueDamage           Account = "revenue.damage"
 	RevenueToll             Account = "revenue.toll_recharge"
 	Discount                Account = "contra.discount"
-	ContraRefund            Account = "contra.refund" // adjustments in the customer's favour
+	ContraRefund            Account = "contra.refund"    // adjustments in the customer's favour
+	DisposalGain            Account = "gain_on_disposal" // what vehicles were sold for, less their book value; a credit
 	FX                      Account = "fx"
 
 	cost = "cost." // and the category of an expense
@@ -66,6 +68,7 @@ var Chart = []Line{
 	{Prepayments, Liability, "2200", "Customer prepayments", ""},
 	{DeferredRevenue, Liability, "2300", "Deferred revenue", ""},
 	{TaxPayable, Liability, "2400", "Taxes payable", ""},
+	{LoansPayable, Liability, "2500", "Vehicle loans", ""},
 	{RevenueTime, Revenue, "4000", "Rental", "revenue_time"},
 	{RevenueMileage, Revenue, "4010", "Mileage", "revenue_mileage"},
 	{RevenueExtras, Revenue, "4020", "Extras", "revenue_extras"},
@@ -91,6 +94,7 @@ var Chart = []Line{
 	{cost + "lease", Cost, "5300", "Leases", "cost_finance"},
 	{cost + "loan_interest", Cost, "5310", "Interest", "cost_finance"},
 	{cost + "depreciation", Cost, "5400", "Depreciation", "cost_depreciation"},
+	{DisposalGain, Cost, "5410", "Gains and losses on disposal", "cost_depreciation"},
 	{cost + "platform_fee", Cost, "5500", "Platform fees", "platform_fees"},
 	{cost + "payment_fee", Cost, "5510", "Payment fees", "cost_other_variable"},
 	{cost + "marketing", Cost, "5600", "Marketing", "cost_other_fixed"},
@@ -119,7 +123,9 @@ func LineOf(a Account) (Line, bool) {
 func (a Account) Type() string { return lines[a].Type }
 
 // noCost are the accounts of those categories of expenses that are no costs.
-var noCost = map[string]Account{"sales_tax": TaxPayable, "vehicle_purchase": FixedAsset}
+var noCost = map[string]Account{
+	"sales_tax": TaxPayable, "vehicle_purchase": FixedAsset, "vehicle_sale": FixedAsset, "loan_principal": LoansPayable,
+}
 
 // CostOf returns the account of a category of expenses.
 func CostOf(category string) Account {

@@ -228,6 +228,16 @@ func (b *books) stepCost() {
 			e.Tax = &record.Money{Amount: e.Amount.Amount / 6, Currency: e.Amount.Currency}
 			e.TaxRecoverable = rapid.Bool().Draw(b.t, "recoverable")
 		}
+		part := func(name string) record.Money {
+			return record.Money{Amount: rapid.Int64Range(0, 1_000_000).Draw(b.t, name), Currency: e.Amount.Currency}
+		}
+		switch e.Category {
+		case "vehicle_purchase":
+			loan := part("financed")
+			e.Financed = &loan
+		case "vehicle_sale":
+			e.Sold = &record.Sold{Cost: part("bought for"), Depreciated: part("lost")}
+		}
 		b.expenses = append(b.expenses, e)
 		change(b, e, ledger.OfExpense, func() { e.Status = record.ExpensePosted })
 	case 1:

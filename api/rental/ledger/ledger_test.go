@@ -535,6 +535,7 @@ func TestWhatIsNoCostIsNoCost(t *testing.T) {
 		// The taxes of the last quarter are paid over, a van is bought, and a customer will never pay.
 		"sales_tax":        "2026-01-15 cash -100 USD\n2026-01-15 tax_payable 100 USD",
 		"vehicle_purchase": "2026-01-15 cash -100 USD\n2026-01-15 fixed_asset 100 USD",
+		"loan_principal":   "2026-01-15 cash -100 USD\n2026-01-15 loans_payable 100 USD",
 		"bad_debt":         "2026-01-15 accounts_receivable -100 USD\n2026-01-15 cost.bad_debt 100 USD",
 	} {
 		e.Category = category
@@ -543,6 +544,54 @@ func TestWhatIsNoCostIsNoCost(t *testing.T) {
 		}
 		want(t, ledger.OfExpense(e), false, text)
 	}
+}
+
+// A lender has paid the most of a van, and gets it back.
+func TestAFinancedPurchaseIsOwedToTheLender(t *testing.T) {
+	loan := usd(80)
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{Category: "vehicle_purchase", Amount: usd(100),
+		Financed: &loan, IncurredOn: "2026-01-15"}, Status: record.ExpensePosted}
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 cash -20 USD
+		2026-01-15 fixed_asset 100 USD
+		2026-01-15 loans_payable -80 USD`)
+	e.Unpaid = true // the rest, too, is owed
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 accounts_payable -20 USD
+		2026-01-15 fixed_asset 100 USD
+		2026-01-15 loans_payable -80 USD`)
+}
+
+// A van that was bought for 100 and has lost 60 leaves the books, at a gain or at a loss.
+func TestASaleTakesTheVehicleOutOfTheBooks(t *testing.T) {
+	e := &record.Expense{ExpenseFields: record.ExpenseFields{Category: "vehicle_sale", Amount: usd(55),
+		IncurredOn: "2026-01-15"}, Status: record.ExpensePosted, Sold: &record.Sold{Cost: usd(100), Depreciated: usd(60)}}
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 accumulated_depreciation 60 USD
+		2026-01-15 cash 55 USD
+		2026-01-15 fixed_asset -100 USD
+		2026-01-15 gain_on_disposal -15 USD`)
+	e.Amount, e.PaidOn = usd(30), "2026-02-01"
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 accounts_receivable 30 USD
+		2026-01-15 accumulated_depreciation 60 USD
+		2026-01-15 fixed_asset -100 USD
+		2026-01-15 gain_on_disposal 10 USD
+		2026-02-01 accounts_receivable -30 USD
+		2026-02-01 cash 30 USD`)
+	e.PaidOn = "2026-01-10" // before it is handed over
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-10 cash 30 USD
+		2026-01-10 customer_prepayments -30 USD
+		2026-01-15 accumulated_depreciation 60 USD
+		2026-01-15 customer_prepayments 30 USD
+		2026-01-15 fixed_asset -100 USD
+		2026-01-15 gain_on_disposal 10 USD`)
+	e.PaidOn, e.Unpaid, e.Amount = "", true, usd(40)
+	want(t, ledger.OfExpense(e), false, `
+		2026-01-15 accounts_receivable 40 USD
+		2026-01-15 accumulated_depreciation 60 USD
+		2026-01-15 fixed_asset -100 USD`)
 }
 
 func TestWorkAndTollsCost(t *testing.T) {

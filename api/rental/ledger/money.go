@@ -82,6 +82,10 @@ func OfExpense(e *record.Expense) []Posting {
 		k.dims.Vehicle = e.VehicleID
 	}
 	incurred := dayOr(e.IncurredOn, 0) // 0, the day on which it becomes known, if there is none
+	if e.Sold != nil {
+		k.sell(incurred, e)
+		return Sum(k.postings)
+	}
 	to, from, days, cost := CostOf(e.Category), PrepaidExpenses, serviceDays(e, incurred), e.Amount
 	if to.Type() != Cost || e.Category == "bad_debt" {
 		days = []Day{incurred} // what is not used up by day
@@ -92,8 +96,13 @@ func OfExpense(e *record.Expense) []Posting {
 	case "bad_debt":
 		from = receivableOf(Collects(e.BookedFor.Channel))
 	default:
+		owed := e.Amount
+		if e.Financed != nil {
+			k.move(incurred, PrepaidExpenses, LoansPayable, *e.Financed)
+			owed.Amount -= e.Financed.Amount
+		}
 		if !e.Unpaid {
-			k.move(dayOr(e.PaidOn, incurred), PrepaidExpenses, Cash, e.Amount)
+			k.move(dayOr(e.PaidOn, incurred), PrepaidExpenses, Cash, owed)
 		}
 	}
 	if e.Tax != nil && e.TaxRecoverable {
@@ -105,6 +114,19 @@ func OfExpense(e *record.Expense) []Posting {
 	}
 	k.level(PrepaidExpenses, Payable)
 	return Sum(k.postings)
+}
+
+// sell takes a vehicle that is sold out of the books. What it was sold for less its book value is a gain, or a loss;
+// the money is owed until it is paid.
+func (k *book) sell(on Day, e *record.Expense) {
+	left := e.Sold.Cost.Amount - e.Sold.Depreciated.Amount - e.Amount.Amount
+	k.move(on, AccumulatedDepreciation, FixedAsset, e.Sold.Depreciated)
+	k.move(on, Receivable, FixedAsset, e.Amount)
+	k.move(on, DisposalGain, FixedAsset, record.Money{Amount: left, Currency: e.Amount.Currency})
+	if !e.Unpaid {
+		k.move(dayOr(e.PaidOn, on), Cash, Receivable, e.Amount)
+	}
+	k.level(Receivable, Prepayments)
 }
 
 // serviceDays returns the days over which an expense is spread, at least one.

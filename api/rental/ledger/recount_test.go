@@ -250,7 +250,12 @@ func (r *recount) expense(e *record.Expense) {
 	if e.Status != record.ExpensePosted {
 		return
 	}
-	account := map[string]string{"sales_tax": "tax_payable", "vehicle_purchase": "fixed_asset"}[e.Category]
+	if e.Category == "vehicle_sale" {
+		r.sale(e)
+		return
+	}
+	account := map[string]string{"sales_tax": "tax_payable", "vehicle_purchase": "fixed_asset",
+		"loan_principal": "loans_payable"}[e.Category]
 	if account == "" {
 		account = "cost." + e.Category
 	}
@@ -288,9 +293,33 @@ func (r *recount) expense(e *record.Expense) {
 		paid = 0
 	} else if e.PaidOn == "" && r.over(e.IncurredOn) || e.PaidOn != "" && r.over(e.PaidOn) {
 		paid = e.Amount.Amount
+		if e.Financed != nil {
+			paid -= e.Financed.Amount
+		}
 	}
 	r.add("cash", currency, -paid)
+	if e.Financed != nil && r.over(e.IncurredOn) {
+		r.add("loans_payable", currency, -e.Financed.Amount)
+		paid += e.Financed.Amount
+	}
 	r.between(paid, used, currency, "prepaid_expenses", "accounts_payable")
+}
+
+// sale counts a vehicle that is sold.
+func (r *recount) sale(e *record.Expense) {
+	currency, price := e.Amount.Currency, e.Amount.Amount
+	owed, paid := int64(0), int64(0)
+	if r.over(e.IncurredOn) {
+		r.add("fixed_asset", currency, -e.Sold.Cost.Amount)
+		r.add("accumulated_depreciation", currency, e.Sold.Depreciated.Amount)
+		r.add("gain_on_disposal", currency, e.Sold.Cost.Amount-e.Sold.Depreciated.Amount-price)
+		owed = price
+	}
+	if !e.Unpaid && (e.PaidOn == "" && r.over(e.IncurredOn) || e.PaidOn != "" && r.over(e.PaidOn)) {
+		paid = price
+	}
+	r.add("cash", currency, paid)
+	r.between(owed, paid, currency, "accounts_receivable", "customer_prepayments")
 }
 
 // bought counts something that costs on a day, and was paid that day or on another.

@@ -1,0 +1,140 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/cost"
+)
+
+// ExpenseID names the expense of a period of a schedule, so that whoever makes it gives it the same name.
+func ExpenseID(account fleet.AccountID, subject string, what cost.What, number int) uint64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "expense by schedule %d %s %s %d", account, subject, what, number)
+	return max(hash.Sum64()>>1, 1) // as fleet.DerivedID
+}
+
+// withdrawn is why an expense is voided that its schedule does not ask for any more.
+const withdrawn = "The schedule does not ask for it any more."
+
+// changes are the writes that lead from what a subject has made to what it asks for, earliest first.
+func (r *round) changes(ctx context.Context, subject string, a *asked,
+	due []cost.Item) ([]func(context.Context) error, error) {
+	had := make(map[uint64]*record.Expense, len(r.made[subject]))
+	for i := range r.made[subject] {
+		m := &r.made[subject][i]
+		had[m.id] = &m.body
+	}
+	wanted, missing := make(map[uint64]bool, len(due)), []record.Ref(nil)
+	for i := range due {
+		id := ExpenseID(r.account, subject, due[i].What, due[i].Number)
+		if wanted[id] = true; had[id] == nil {
+			missing = append(missing, record.Ref{Kind: record.Expenses.Name, ID: id})
+		}
+	}
+	// The current records may be behind the log, after a crash: what they miss may be there.
+	var seen *record.Seen
+	if len(missing) > 0 {
+		var err error
+		if seen, err = r.Store.See(ctx, r.account, missing...); err != nil {
+			return nil, err
+		}
+		if a.expense.BookedFor, err = r.bookedFor(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	var changes []func(context.Context) error
+	for _, item := range due {
+		id := ExpenseID(r.account, subject, item.What, item.Number)
+		become := func(e *record.Expense) { describe(e, subject, &item) }
+		if e := had[id]; e != nil {
+			is := *e
+			if settles(&is, become); !reflect.DeepEqual(is, *e) {
+				changes = append(changes, r.update(id, become))
+			}
+			continue
+		}
+		if _, there := seen.Body(record.Ref{Kind: record.Expenses.Name, ID: id}); there {
+			changes = append(changes, r.update(id, become))
+			continue
+		}
+		changes = append(changes, r.create(id, a, become))
+	}
+	for _, m := range r.made[subject] {
+		if !wanted[m.id] && m.status == record.ExpensePosted {
+			changes = append(changes, r.withdraw(m.id))
+		}
+	}
+	return changes, nil
+}
+
+// create makes an expense that was not there a moment ago.
+func (r *round) create(id uint64, a *asked, become func(*record.Expense)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		e := a.expense
+		e.VehicleID, e.PostedAt = a.vehicleID, record.InstantOf(r.now)
+		become(&e)
+		_, _, err := r.Expenses.EnsureSeen(ctx, record.System, r.account, id, e)
+		return err
+	}
+}
+
+// describe makes an expense what an item asks for. When it was paid is left to people.
+func describe(e *record.Expense, subject string, i *cost.Item) {
+	e.Category, e.Amount, e.IncurredOn = i.Category, i.Amount, i.On.String()
+	e.ServicePeriod, e.Financed, e.Sold = nil, nil, i.Sold
+	if i.From != i.To || i.From != i.On {
+		e.ServicePeriod = &record.DateRange{From: i.From.String(), To: i.To.String()}
+	}
+	if i.Financed != 0 {
+		e.Financed = &record.Money{Amount: i.Financed, Currency: i.Amount.Currency}
+	}
+	e.Status, e.VoidedAt, e.VoidReason = record.ExpensePosted, record.Instant{}, ""
+	e.Scheduled = &record.Scheduled{By: subject, What: string(i.What), Number: i.Number}
+}
+
+// settles has an expense become something, unless somebody has voided it: that stands.
+func settles(e *record.Expense, become func(*record.Expense)) {
+	if e.Status == record.ExpensePosted || e.Scheduled != nil && e.Scheduled.Withdrawn {
+		become(e)
+	}
+}
+
+// update changes an expense that is there.
+func (r *round) update(id uint64, become func(*record.Expense)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := r.Expenses.Update(ctx, record.System, r.account, id, 0, func(rec *record.Record[record.Expense]) error {
+			settles(&rec.Body, become)
+			return nil
+		})
+		return err
+	}
+}
+
+// withdraw takes an expense out of the books that its schedule does not ask for.
+func (r *round) withdraw(id uint64) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := r.Expenses.Update(ctx, record.System, r.account, id, 0, func(rec *record.Record[record.Expense]) error {
+			if rec.Body.Status != record.ExpensePosted {
+				return nil
+			}
+			of := *rec.Body.Scheduled
+			of.Withdrawn, rec.Body.Scheduled = true, &of
+			return record.Void(rec, record.InstantOf(r.now), withdrawn)
+		})
+		return err
+	}
+}
+
+// bookedFor is under what the new expenses of a subject stand in the ledger.
+func (r *round) bookedFor(ctx context.Context, a *asked) (record.BookedFor, error) {
+	f, _, err := r.Books.BookedFor(ctx, r.account, a.vehicleID, "", "")
+	if a.expense.BookedFor.LocationID != "" {
+		f.LocationID = a.expense.BookedFor.LocationID
+	}
+	return f, err
+}

@@ -1,0 +1,350 @@
+package cost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/cost"
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/query"
+)
+
+// Bounds of one round.
+const (
+	lookTogether = 50 // subjects whose expenses are in memory
+	writeAtOnce  = 8  // expenses that are being written
+)
+
+// Post makes the expenses that are due by schedule and not there, and changes those that are not as the terms are now.
+// It does so much in a round, and the next goes on; what fails is tried again in the next round.
+func (d *Costs) Post(ctx context.Context) error {
+	now := d.Now()
+	pending, err := query.SchedulesPending(ctx, d.DB, now, cost.Categories(), d.LookMost)
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	byAccount := map[fleet.AccountID][]query.PendingSchedule{}
+	var order []fleet.AccountID // as they wait
+	for _, p := range pending {
+		if byAccount[p.Account] == nil {
+			order = append(order, p.Account)
+		}
+		byAccount[p.Account] = append(byAccount[p.Account], p)
+	}
+	left := &atomic.Int64{}
+	left.Store(int64(d.WriteMost))
+	return base.Each(ctx, order, func(account fleet.AccountID) error {
+		return base.Each(ctx, slices.Collect(slices.Chunk(byAccount[account], lookTogether)),
+			func(some []query.PendingSchedule) error {
+				r := &round{Costs: d, account: account, now: now, left: left}
+				if err := r.look(ctx, some); err != nil {
+					return fmt.Errorf("costs by schedule of %s: %w", account, err)
+				}
+				return nil
+			})
+	})
+}
+
+// round is a look at some subjects of an account.
+type round struct {
+	*Costs
+	account fleet.AccountID
+	now     time.Time
+	left    *atomic.Int64 // expenses that may still be written
+
+	zone      *time.Location
+	vehicles  map[uint64]*record.Vehicle
+	recurring map[uint64]*record.RecurringCost
+	driven    map[uint64]map[int]int64
+	made      map[string][]made // by what made them
+	posted    map[string][]made // by vehicle, "" for the business: by people, and by recurring costs
+}
+
+// made is an expense as the current records have it.
+type made struct {
+	id     uint64
+	by     string
+	status string
+	body   record.Expense
+}
+
+// look looks at each subject, and notes of each what it has seen.
+func (r *round) look(ctx context.Context, pending []query.PendingSchedule) error {
+	var subjects []string
+	for _, p := range pending {
+		subjects = append(subjects, p.Subject)
+	}
+	if err := r.read(ctx, subjects); err != nil {
+		return err
+	}
+	var looks []look
+	err := base.Each(ctx, pending, func(p query.PendingSchedule) error {
+		if r.left.Load() <= 0 {
+			return nil // the next round looks at it
+		}
+		next, err := r.do(ctx, p.Subject)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Subject, err)
+		}
+		looks = append(looks, look{subject: p.Subject, basis: p.Basis, next: next})
+		return nil
+	})
+	if noted := r.note(ctx, looks); err == nil {
+		err = noted
+	}
+	return err
+}
+
+// read reads what the subjects hang on.
+func (r *round) read(ctx context.Context, subjects []string) error {
+	var vehicles, recurring []uint64
+	var makers []string // the recurring costs
+	for _, s := range subjects {
+		if id, err := fleet.ParseID(fleet.VehiclePrefix, s); err == nil {
+			vehicles = append(vehicles, id)
+		} else if id, err := fleet.ParseID(fleet.RecurringCostPrefix, s); err == nil {
+			recurring, makers = append(recurring, id), append(makers, s)
+		}
+	}
+	var err error
+	if r.recurring, err = bodies[record.RecurringCost](ctx, r, &query.RecurringCosts, recurring); err != nil {
+		return err
+	}
+	categories := cost.Categories()
+	var names []string // of vehicles, "" for the business
+	for _, c := range r.recurring {
+		categories = append(categories, c.Category)
+		if id, err := fleet.ParseID(fleet.VehiclePrefix, c.VehicleID); err == nil {
+			vehicles = append(vehicles, id)
+		} else if c.LocationID == "" {
+			names = append(names, "")
+		}
+	}
+	if r.vehicles, err = bodies[record.Vehicle](ctx, r, &query.Vehicles, vehicles); err != nil {
+		return err
+	}
+	var byMiles []uint64
+	for id, v := range r.vehicles {
+		names = append(names, fleet.FormatID(fleet.VehiclePrefix, id))
+		if v.DepreciationMethod == "units_of_production" {
+			byMiles = append(byMiles, id)
+		}
+	}
+	if r.driven, err = query.DrivenByMonth(ctx, r.DB, r.account, byMiles); err != nil {
+		return err
+	}
+	found, err := query.ScheduledExpenses(ctx, r.DB, r.account, names, makers, categories)
+	if err != nil {
+		return err
+	}
+	r.made, r.posted = map[string][]made{}, map[string][]made{}
+	for _, e := range found {
+		m := made{id: e.ID, by: e.By, status: e.Status}
+		if err := json.Unmarshal([]byte(e.Body), &m.body); err != nil {
+			return fmt.Errorf("decode expense %d: %w", e.ID, err)
+		}
+		if e.By != "" {
+			r.made[e.By] = append(r.made[e.By], m)
+		}
+		if (e.Vehicle == "" || e.By != e.Vehicle) && e.Status == record.ExpensePosted {
+			r.posted[e.Vehicle] = append(r.posted[e.Vehicle], m)
+		}
+	}
+	r.zone, err = r.Books.Zone(ctx, r.account)
+	return err
+}
+
+// bodies reads records by their ids.
+func bodies[T any](ctx context.Context, r *round, l *query.Listing, ids []uint64) (map[uint64]*T, error) {
+	slices.Sort(ids)
+	stored, err := query.RecordsByID(ctx, r.DB, l, r.account, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[uint64]*T, len(stored))
+	for id, s := range stored {
+		found[id] = new(T)
+		if err := json.Unmarshal([]byte(s.Body), found[id]); err != nil {
+			return nil, fmt.Errorf("decode record %d: %w", id, err)
+		}
+	}
+	return found, nil
+}
+
+// asked is what a subject asks for through today, where it is.
+type asked struct {
+	cost.Schedule
+	today     ledger.Day
+	zone      *time.Location
+	expense   record.Expense // what all of its expenses have
+	vehicleID string
+}
+
+// ask works out what a subject asks for through so many days from today.
+func (r *round) ask(ctx context.Context, subject string, ahead ledger.Day) (*asked, error) {
+	a := &asked{zone: r.zone}
+	if id, err := fleet.ParseID(fleet.VehiclePrefix, subject); err == nil {
+		v := r.vehicles[id]
+		if v == nil {
+			return nil, fleet.NewError(fleet.CodeNotFound, "There is no vehicle "+subject+".")
+		}
+		a.in(v)
+		a.today, a.vehicleID = ledger.DayOf(r.now, a.zone), subject
+		a.Schedule = cost.OfVehicle(&v.VehicleFields, r.driven[id], standing(r.posted[subject], false), a.today+ahead)
+		return a, nil
+	}
+	id, err := fleet.ParseID(fleet.RecurringCostPrefix, subject)
+	if err != nil || r.recurring[id] == nil {
+		return nil, fleet.NewError(fleet.CodeNotFound, "There is no recurring cost "+subject+".")
+	}
+	c := r.recurring[id]
+	var of *record.VehicleFields
+	if number, err := fleet.ParseID(fleet.VehiclePrefix, c.VehicleID); err == nil && r.vehicles[number] != nil {
+		v := r.vehicles[number]
+		a.in(v)
+		of = &v.VehicleFields
+	}
+	a.today, a.vehicleID = ledger.DayOf(r.now, a.zone), c.VehicleID
+	a.expense.ExpenseFields = record.ExpenseFields{Vendor: c.Vendor, Description: c.Description,
+		PaymentMethod: c.PaymentMethod, Unpaid: c.Unpaid}
+	a.expense.BookedFor.LocationID = c.LocationID
+	var posted []cost.Posted
+	if c.LocationID == "" { // no expense that somebody writes names one
+		posted = standing(r.posted[c.VehicleID], true)
+	}
+	a.Schedule = cost.OfRecurring(&c.RecurringCostFields, of, posted, a.today+ahead)
+	return a, nil
+}
+
+// in has a subject count its days where a vehicle is.
+func (a *asked) in(v *record.Vehicle) {
+	if zone, err := time.LoadLocation(v.Timezone); err == nil && v.Timezone != "" {
+		a.zone = zone
+	}
+}
+
+// standing are expenses as a schedule looks at them, by people alone or also by recurring costs.
+func standing(all []made, people bool) []cost.Posted {
+	var posted []cost.Posted
+	for _, m := range all {
+		if people && m.by != "" {
+			continue
+		}
+		e := &m.body
+		p := cost.Posted{ID: fleet.FormatID(fleet.ExpensePrefix, m.id), Category: e.Category,
+			Vendor: e.Vendor, Amount: e.Amount}
+		p.From, _ = ledger.ParseDay(e.IncurredOn) // 0, before all schedules, if there is none
+		p.To = p.From
+		if s := e.ServicePeriod; s != nil {
+			from, err1 := ledger.ParseDay(s.From)
+			to, err2 := ledger.ParseDay(s.To)
+			if err1 == nil && err2 == nil && from <= to {
+				p.From, p.To = from, to
+			}
+		}
+		if e.Financed != nil {
+			p.Financed = e.Financed.Amount
+		}
+		posted = append(posted, p)
+	}
+	return posted
+}
+
+// do brings the expenses of a subject to what it asks for, as far as the round may write, and returns when it must be
+// looked at again, if nothing changes before.
+func (r *round) do(ctx context.Context, subject string) (time.Time, error) {
+	a, err := r.ask(ctx, subject, 0)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var due []cost.Item
+	for _, i := range a.Items {
+		if i.Due <= a.today && i.ByHand == "" {
+			due = append(due, i)
+		}
+	}
+	changes, err := r.changes(ctx, subject, a, due)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if may := max(r.left.Add(-int64(len(changes)))+int64(len(changes)), 0); int64(len(changes)) > may {
+		// The rest waits for the next round, behind those who have waited longer.
+		return r.now, r.carryOut(ctx, changes[:may])
+	}
+	if err := r.carryOut(ctx, changes); err != nil {
+		return time.Time{}, err
+	}
+	ahead, err := r.ask(ctx, subject, 400)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return ahead.next(), nil
+}
+
+// next is the beginning of the next day on which something falls due: at the latest of the next month, so that
+// whatever was missed is found.
+func (a *asked) next() time.Time {
+	y, m, _ := a.today.Time().Date()
+	next := ledger.DayOf(time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC), time.UTC)
+	for _, i := range a.Items {
+		if i.Due > a.today {
+			next = min(next, i.Due)
+		}
+	}
+	y, m, day := next.Time().Date()
+	return time.Date(y, m, day, 0, 0, 0, 0, a.zone)
+}
+
+// carryOut writes changes, some at once.
+func (r *round) carryOut(ctx context.Context, changes []func(context.Context) error) error {
+	work, inner := errgroup.WithContext(ctx)
+	work.SetLimit(writeAtOnce)
+	for _, change := range changes {
+		work.Go(func() error { return change(inner) })
+	}
+	return work.Wait()
+}
+
+// look is what is noted of a subject that was looked at.
+type look struct {
+	subject string
+	basis   uint64
+	next    time.Time
+}
+
+// note notes what was looked at. What is not noted is looked at again.
+func (r *round) note(ctx context.Context, looks []look) error {
+	if len(looks) == 0 {
+		return nil
+	}
+	subjects := make([]string, len(looks))
+	for i, l := range looks {
+		subjects[i] = l.subject
+	}
+	token := fmt.Sprintf("looks:%d:%d:%d", r.account, r.now.UnixNano(), record.RandomID())
+	batch, err := r.DB.PrepareBatch(record.WithToken(ctx, token),
+		"INSERT INTO schedule_looks (account, subject, at, basis, next_at)")
+	if err != nil {
+		return fmt.Errorf("note looks at %s: %w", strings.Join(subjects, ", "), err)
+	}
+	for _, l := range looks {
+		if err := batch.Append(uint64(r.account), l.subject, r.now, l.basis, l.next); err != nil {
+			batch.Abort()
+			return fmt.Errorf("note a look at %s: %w", l.subject, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("note looks at %s: %w", strings.Join(subjects, ", "), err)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package record
+
+import "github.com/motorpool/fleet"
+
+// RecurringCostFields are what callers write of a cost that comes again. Each of its periods makes an expense.
+type RecurringCostFields struct {
+	VehicleID     string `json:"vehicle_id,omitempty" doc:"What it is for; neither this nor location_id if it is for the business as a whole." example:"veh_1234"`
+	LocationID    string `json:"location_id,omitempty" example:"loc_1234"`
+	Category      string `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,platform_fee,toll,fine,telematics,marketing,salary,other,payment_fee"`
+	Vendor        string `json:"vendor,omitempty" maxLength:"200"`
+	Description   string `json:"description,omitempty" maxLength:"1000"`
+	Amount        Money  `json:"amount" doc:"Of each period, with tax. A period that until cuts short, or the disposal of the vehicle, costs its share by days."`
+	Every         string `json:"every" enum:"month,quarter,half_year,year" doc:"How long a period is. It is incurred on the first day, and its cost is spread over all of them."`
+	From          string `json:"from" format:"date" doc:"The first day of the first period."`
+	Until         string `json:"until,omitempty" format:"date" doc:"The last day; it goes on unless given."`
+	PaymentMethod string `json:"payment_method,omitempty" maxLength:"50"`
+	Unpaid        bool   `json:"unpaid,omitempty" doc:"Its expenses are bills that somebody pays later; else they are paid on the day on which they are incurred."`
+
+	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
+	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`
+}
+
+// RecurringCost is a recurring cost as it is stored.
+type RecurringCost struct{ RecurringCostFields }
+
+// RecurringCosts describes the kind.
+var RecurringCosts = Kind[RecurringCost]{Name: "recurring_cost", Prefix: fleet.RecurringCostPrefix,
+	Claims: func(r *RecurringCost) []Claim { return refClaims("recurring_cost", r.ExternalRefs) }}
+
+// Scheduled says by what schedule an expense was made.
+type Scheduled struct {
+	By     string `json:"by"`     // the vehicle's or the recurring cost's id
+	What   string `json:"what"`   // of the vehicle's schedules
+	Number int    `json:"number"` // of the period
+	// voided because the schedule does not ask for it any more, and not because somebody said so
+	Withdrawn bool `json:"withdrawn,omitempty"`
+}
+
+// Sold is what leaves the books with a vehicle that is sold.
+type Sold struct {
+	Cost        Money `json:"cost"`        // what it was bought for
+	Depreciated Money `json:"depreciated"` // what it has lost in value since
+}

@@ -1,0 +1,100 @@
+package cost
+
+import (
+	"math/big"
+
+	"github.com/motorpool/fleet/api/record"
+)
+
+// maxPayments bounds a loan that does not say how many payments it takes.
+const maxPayments = 1200
+
+// twelfths of a year's interest in basis points have this denominator.
+const monthsTimesBP = 12 * 10_000
+
+// payment is one of a loan.
+type payment struct {
+	interest, principal int64
+}
+
+// annuity is the even payment that pays a loan back: principal × r ÷ (1 − (1 + r)^−n), with r a twelfth of the yearly
+// rate, rounded half up.
+func annuity(principal, aprBP int64, n int) int64 {
+	if aprBP == 0 {
+		return share(principal, 1, int64(n))
+	}
+	// With r = a/b: principal × a × (a+b)^n ÷ (b × ((a+b)^n − b^n)).
+	a, b := big.NewInt(aprBP), big.NewInt(monthsTimesBP)
+	grown := new(big.Int).Exp(new(big.Int).Add(a, b), big.NewInt(int64(n)), nil)
+	num := new(big.Int).Mul(big.NewInt(principal), new(big.Int).Mul(a, grown))
+	den := new(big.Int).Mul(b, new(big.Int).Sub(grown, new(big.Int).Exp(b, big.NewInt(int64(n)), nil)))
+	num.Add(num.Lsh(num, 1), den) // (2 × num + den) ÷ (2 × den) is rounded half up
+	return num.Quo(num, den.Lsh(den, 1)).Int64()
+}
+
+// amortise are the payments of a loan: the interest of each is the balance × rate ÷ 12, rounded half up, and what the
+// payment has left pays back. The last pays back what is left, whatever that is. Without a number of payments there are
+// as many as it takes. There are none if the payments do not cover the interest.
+func amortise(principal, aprBP, each int64, n int) []payment {
+	var all []payment
+	for balance := principal; balance > 0; {
+		p := payment{interest: share(balance, aprBP, monthsTimesBP)}
+		if p.principal = each - p.interest; p.principal <= 0 && len(all)+1 != n || len(all) == maxPayments {
+			return nil
+		}
+		if p.principal >= balance || len(all)+1 == n {
+			p.principal = balance
+		}
+		balance -= p.principal
+		all = append(all, p)
+	}
+	return all
+}
+
+// loan are the payments of a vehicle's loan, each in two parts: its interest belongs to the days since the payment
+// before, and what it pays back is no cost.
+func loan(v *record.VehicleFields, lacks map[What]string) (interest, principal []Item) {
+	f := v.Financing
+	if f == nil || f.Principal == nil || f.Principal.Amount <= 0 || v.Ownership == "leased" {
+		return nil, nil
+	}
+	apr, each, first := int64(0), int64(0), day(f.FirstPaymentOn)
+	if f.APR != nil {
+		apr = *f.APR
+	}
+	switch {
+	case first == 0:
+		lacks[Principal] = "financing.first_payment_on says when the payments begin"
+		return nil, nil
+	case f.MonthlyPayment != nil && f.MonthlyPayment.Currency != f.Principal.Currency:
+		lacks[Principal] = "financing.monthly_payment must be in the currency of financing.principal"
+		return nil, nil
+	case f.MonthlyPayment != nil:
+		each = f.MonthlyPayment.Amount
+	case f.TermMonths > 0:
+		each = annuity(f.Principal.Amount, apr, f.TermMonths)
+	default:
+		lacks[Principal] = "financing.monthly_payment or financing.term_months says how it is paid back"
+		return nil, nil
+	}
+	payments := amortise(f.Principal.Amount, apr, each, f.TermMonths)
+	if payments == nil {
+		lacks[Principal] = "financing.monthly_payment does not cover the interest"
+	}
+	money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: f.Principal.Currency} }
+	last := addMonths(first, -1)
+	for i, p := range payments {
+		on := addMonths(first, i)
+		if !on.Known() {
+			break
+		}
+		if p.interest > 0 {
+			interest = append(interest, Item{What: Interest, Number: i + 1, Category: categories[Interest], Due: last + 1,
+				On: on, From: last + 1, To: on, Amount: money(p.interest)})
+		}
+		principal = append(principal, Item{What: Principal, Number: i + 1, Category: categories[Principal], Due: on,
+			On: on, From: on, To: on, Amount: money(p.principal)})
+		last = on
+	}
+	return interest, principal
+}

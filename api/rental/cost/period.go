@@ -1,0 +1,87 @@
+package cost
+
+import (
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
+)
+
+// monthsOf says how many months a period has.
+var monthsOf = map[string]int{"month": 1, "quarter": 3, "half_year": 6, "year": 12}
+
+// periods are the periods of so many months from a day on, each with its amount, those that begin through another day
+// and before the end, 0 for none. One that the end cuts short has its share by days.
+func periods(what What, category string, amount record.Money, every int, from, end, through ledger.Day) []Item {
+	if from == 0 || every == 0 || amount.Amount <= 0 {
+		return nil
+	}
+	var items []Item
+	for n := 1; ; n++ {
+		begin, next := addMonths(from, (n-1)*every), addMonths(from, n*every)
+		if begin > through || !next.Known() || end != 0 && begin >= end {
+			return items
+		}
+		part := amount
+		if until := before(next, end); until < next {
+			part.Amount = share(amount.Amount, int64(until-begin), int64(next-begin))
+			next = until
+		}
+		if part.Amount > 0 {
+			items = append(items, Item{What: what, Number: n, Category: category, Due: begin, On: begin, From: begin,
+				To: next - 1, Amount: part})
+		}
+	}
+}
+
+// insurance are the premiums of a vehicle, each paid at the beginning of its period.
+func insurance(v *record.VehicleFields, gone, through ledger.Day, lacks map[What]string) []Item {
+	in := v.Insurance
+	if in == nil || in.Premium == nil {
+		return nil
+	}
+	if day(in.StartsOn) == 0 || in.Period == "" {
+		lacks[Insurance] = "insurance.from and insurance.period say when the premium is due"
+		return nil
+	}
+	end := gone
+	if until := day(in.EndsOn); until != 0 {
+		end = before(until+1, gone)
+	}
+	return periods(Insurance, categories[Insurance], *in.Premium, monthsOf[in.Period], day(in.StartsOn), end, through)
+}
+
+// lease are the rates of a leased vehicle, each paid at the beginning of its month.
+func lease(v *record.VehicleFields, gone, through ledger.Day, lacks map[What]string) []Item {
+	f := v.Financing
+	if f == nil || f.MonthlyPayment == nil || v.Ownership != "leased" {
+		return nil
+	}
+	from, end := day(f.FirstPaymentOn), gone
+	if from == 0 {
+		lacks[Lease] = "financing.first_payment_on says when the rates begin"
+		return nil
+	}
+	if f.TermMonths > 0 {
+		end = before(addMonths(from, f.TermMonths), gone)
+	}
+	return periods(Lease, categories[Lease], *f.MonthlyPayment, 1, from, end, through)
+}
+
+// OfRecurring returns what a recurring cost asks for through a day. vehicle is the one that it names; nil for none. It
+// ends when that is disposed of. What somebody has posted for the vehicle in a period, of the category and amount, is
+// taken for the cost of that period; for the business as a whole it must be of the vendor, too.
+func OfRecurring(
+	r *record.RecurringCostFields, vehicle *record.VehicleFields, posted []Posted, through ledger.Day,
+) Schedule {
+	end := ledger.Day(0)
+	if until := day(r.Until); until != 0 {
+		end = until + 1
+	}
+	if vehicle != nil {
+		end = before(end, day(vehicle.DisposalOn))
+	}
+	items := periods(Recurring, r.Category, r.Amount, monthsOf[r.Every], day(r.From), end, through)
+	byHand(items, posted, func(i *Item, p *Posted) bool {
+		return i.Amount == p.Amount && (r.VehicleID != "" || p.Vendor == r.Vendor)
+	})
+	return Schedule{Items: items}
+}
