@@ -74,6 +74,7 @@ var allowed = []struct {
 	{"api/account", []string{"", "query", "api/rest", "api/auth", "api/record", "api/desk", "api/stream",
 		"api/rental/price"}, nil},
 	{"api/ingest", []string{"", "query", "api/rest", "api/auth", "api/record", "api/desk"}, nil},
+	{"api/outlook", []string{"", "query", "api/rest", "api/auth", "api/record", "api/rental/..."}, nil},
 	{"api/transfer",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/export", "api/sheet"}, nil},
 	{"api/track", []string{"", "query", "query/area", "query/pair", "api/rest", "api/auth", "api/record",

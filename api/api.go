@@ -15,6 +15,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/desk/event"
 	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/outlook"
 	"github.com/motorpool/fleet/api/rent"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/stream"
@@ -45,6 +46,7 @@ type API struct {
 	ingest   *ingest.API
 	rent     *rent.API
 	account  *account.API
+	outlook  *outlook.API
 	transfer *transfer.API
 }
 
@@ -60,12 +62,14 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	d.Sender.Traccar = deps.Traccar
 	a := &API{
 		Server: s, desk: d, track: track.New(s, d, deps.Changes), ingest: ingest.New(s, d, deps.Publisher, deps.Reader),
-		rent: rent.New(s, d), account: account.New(s, d, deps.Stream), transfer: transfer.New(s),
+		rent: rent.New(s, d), account: account.New(s, d, deps.Stream), outlook: outlook.New(s),
+		transfer: transfer.New(s),
 	}
 	a.track.Routes()
 	a.rent.Routes()
 	a.ingest.Routes()
 	a.account.Routes()
+	a.outlook.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil

@@ -80,7 +80,7 @@ func part(amount, bp int64) int64 { return (amount*bp + 5_000) / 10_000 }
 // refunds are in Revenue.
 type Result struct {
 	BilledDays                                        int64
-	RentalRevenue, Revenue, PlatformFees              int64
+	Revenue, PlatformFees                             int64
 	Energy, Maintenance, OtherVariable, TollRecharge  int64
 	Depreciation, Finance, Insurance, OtherFixedCosts int64
 }

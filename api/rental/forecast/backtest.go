@@ -13,6 +13,27 @@ type Backtest struct {
 	Origins  int        // days on which forecasts were made
 	Classes  []Error    // a forecast for each class and day
 	Account  []Error    // a forecast for all classes together and day
+
+	Full, Empty Calls // of classes and days, by the thresholds
+}
+
+// Calls is how often a day was called full or empty, and how often that was right.
+type Calls struct {
+	Called, Right int // forecasts that said so, and those of them where it came to be
+	Came, Of      int // how often it came to be, of all forecasts: what Right of Called would be by chance
+}
+
+func (c *Calls) add(called, came bool) {
+	c.Of++
+	if came {
+		c.Came++
+	}
+	if called {
+		c.Called++
+		if came {
+			c.Right++
+		}
+	}
 }
 
 // Error is how far off forecasts were that were made so many days before. In points of percent of the rentable time.
@@ -32,8 +53,8 @@ type Error struct {
 // spans are the spans of days ahead for which errors are told apart.
 var spans = [][2]int{{1, 7}, {8, 30}, {31, 60}, {61, Horizon}}
 
-// Test makes the backtest of what is known on the morning of today.
-func Test(all []*Series, total *Series, today ledger.Day) Backtest {
+// Test makes the backtest of what is known on the morning of today. Days are called full and empty by the thresholds.
+func Test(all []*Series, total *Series, today ledger.Day, t Thresholds) Backtest {
 	h := HistoryOf(total, today)
 	b := Backtest{}
 	classes, account := make([]errorSum, len(spans)), make([]errorSum, len(spans))
@@ -42,7 +63,7 @@ func Test(all []*Series, total *Series, today ledger.Day) Backtest {
 			b.Origins++
 			for lead := 1; lead <= Horizon && origin+ledger.Day(lead) < today; lead++ {
 				day := origin + ledger.Day(lead)
-				if tested(all, total, day, origin, &classes[spanOf(lead)], &account[spanOf(lead)]) {
+				if b.tested(all, total, day, origin, t, &classes[spanOf(lead)], &account[spanOf(lead)]) {
 					if b.From == 0 || day < b.From {
 						b.From = day
 					}
@@ -59,7 +80,8 @@ func Test(all []*Series, total *Series, today ledger.Day) Backtest {
 }
 
 // tested forecasts one day of every class and holds it against what came; false if none of them was known.
-func tested(all []*Series, total *Series, day, origin ledger.Day, classes, account *errorSum) bool {
+func (b *Backtest) tested(all []*Series, total *Series, day, origin ledger.Day, t Thresholds,
+	classes, account *errorSum) bool {
 	var expected, rented, rentable int64
 	for _, s := range all {
 		d := s.At(day)
@@ -71,6 +93,9 @@ func tested(all []*Series, total *Series, day, origin ledger.Day, classes, accou
 			continue
 		}
 		classes.add(e.Rented, d, s.At(day-yearBefore))
+		said, came := 100*float64(e.Rented)/float64(d.Rentable), 100*float64(d.Rented)/float64(d.Rentable)
+		b.Full.add(said >= t.High, came >= t.High)
+		b.Empty.add(said <= t.Low, came <= t.Low)
 		expected, rented, rentable = expected+e.Rented, rented+d.Rented, rentable+d.Rentable
 	}
 	if rentable == 0 {
@@ -114,10 +139,10 @@ func (s *errorSum) add(expected int64, d, before *Day) {
 func (s *errorSum) means(span [2]int) Error {
 	e := Error{FromDays: span[0], ToDays: span[1], Forecasts: s.n, Compared: s.compared}
 	if s.n > 0 {
-		e.MAE, e.Bias = tenth(s.abs/float64(s.n)), tenth(s.sum/float64(s.n))
+		e.MAE, e.Bias = Tenth(s.abs/float64(s.n)), Tenth(s.sum/float64(s.n))
 	}
 	if n := float64(s.compared); n > 0 {
-		e.MAECompared, e.NaiveMAE, e.NaiveBias = tenth(s.absBeside/n), tenth(s.naiveAbs/n), tenth(s.naives/n)
+		e.MAECompared, e.NaiveMAE, e.NaiveBias = Tenth(s.absBeside/n), Tenth(s.naiveAbs/n), Tenth(s.naives/n)
 	}
 	return e
 }

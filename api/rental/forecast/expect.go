@@ -73,7 +73,8 @@ func Pct(seconds, rentable int64) (float64, bool) {
 	if rentable <= 0 {
 		return 0, false
 	}
-	return tenth(100 * float64(seconds) / float64(rentable)), true
+	return Tenth(100 * float64(seconds) / float64(rentable)), true
 }
 
-func tenth(v float64) float64 { return math.Round(v*10) / 10 }
+// Tenth rounds to a tenth.
+func Tenth(v float64) float64 { return math.Round(v*10) / 10 }

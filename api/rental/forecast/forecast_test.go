@@ -52,9 +52,14 @@ func TestASeasonIsForecastBetterThanByLastYear(t *testing.T) {
 	all := []*Series{made(1, first, 1096, 0.08, 1), made(2, first, 1096, 0.08, 2), made(3, first, 1096, 0.08, 3)}
 	total := Total(all)
 	today := dayAt(t, "2026-01-01")
-	b := Test(all, total, today)
+	b := Test(all, total, today, Usual)
 	if b.Origins != 52 || b.To != today-1 || b.From != today-yearBefore+1 {
 		t.Errorf("%d origins from %s to %s", b.Origins, b.From, b.To)
+	}
+	for _, c := range []Calls{b.Full, b.Empty} {
+		if c.Called < 100 || c.Of != b.Full.Of || c.Right*c.Of < 3*c.Came*c.Called {
+			t.Errorf("days are called full or empty hardly better than by chance: %+v", c)
+		}
 	}
 	for i, most := range []float64{3, 6, 7, 7} {
 		c, a := b.Classes[i], b.Account[i]
@@ -120,7 +125,7 @@ func TestLittleIsSaidOfLittle(t *testing.T) {
 	if h := HistoryOf(total, today); h.Enough() || h.Days != LeastHistory-1 {
 		t.Errorf("history %+v", h)
 	}
-	if b := Test([]*Series{short}, total, today); b.Origins != 0 || b.Classes[0].Forecasts != 0 {
+	if b := Test([]*Series{short}, total, today, Usual); b.Origins != 0 || b.Classes[0].Forecasts != 0 {
 		t.Errorf("a test of too little: %+v", b)
 	}
 	early := first + 40
@@ -144,7 +149,7 @@ func TestNothingIsDividedByNothing(t *testing.T) {
 	if h := HistoryOf(empty, 20000); h.Enough() || h.Days != 0 {
 		t.Errorf("%+v", h)
 	}
-	if b := Test(nil, empty, 20000); b.Origins != 0 || b.From != 0 {
+	if b := Test(nil, empty, 20000, Usual); b.Origins != 0 || b.From != 0 {
 		t.Errorf("%+v", b)
 	}
 	if e := Expect(empty, empty, 20001, 20000); e != (Expected{}) {
@@ -166,7 +171,7 @@ func TestNothingIsDividedByNothing(t *testing.T) {
 			if math.IsNaN(e.Share) || e.Rented < 0 || e.Rented > max(rentable, e.OnBooks) {
 				t.Errorf("%d of %d: %+v", rented, rentable, e)
 			}
-			for _, off := range Test([]*Series{s}, s, 19200).Classes {
+			for _, off := range Test([]*Series{s}, s, 19200, Usual).Classes {
 				if math.IsNaN(off.MAE) || off.MAE != 0 && rented <= rentable {
 					t.Errorf("%d of %d: %+v", rented, rentable, off)
 				}
@@ -255,6 +260,6 @@ func BenchmarkTest(b *testing.B) {
 	}
 	total := Total(all)
 	for b.Loop() {
-		Test(all, total, 19000+1096)
+		Test(all, total, 19000+1096, Usual)
 	}
 }
