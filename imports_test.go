@@ -75,6 +75,7 @@ var allowed = []struct {
 		"api/rental/price"}, nil},
 	{"api/ingest", []string{"", "query", "api/rest", "api/auth", "api/record", "api/desk"}, nil},
 	{"api/outlook", []string{"", "query", "api/rest", "api/auth", "api/record", "api/rental/..."}, nil},
+	{"api/savedreport", []string{"", "query", "api/rest", "api/auth", "api/record", "api/export"}, nil},
 	{"api/transfer",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/export", "api/sheet"}, nil},
 	{"api/track", []string{"", "query", "query/area", "query/pair", "api/rest", "api/auth", "api/record",

@@ -40,6 +40,8 @@ var kinds = map[string]rest.Kind{
 	fleet.SchedulePrefix:     {Log: record.MaintenanceSchedules.Name, Read: auth.MaintenanceRead},
 	fleet.ExpensePrefix:      {Log: record.Expenses.Name, Read: auth.FinanceRead},
 	fleet.TollPrefix:         {Log: record.Tolls.Name, Read: auth.FinanceRead},
+	fleet.SavedReportPrefix:  {Log: record.SavedReports.Name, Read: auth.FinanceRead, NameOf: calledByName},
+	fleet.JobPrefix:          {Log: record.Jobs.Name, Read: auth.TelematicsRead, EventScope: auth.FinanceRead},
 	fleet.NotePrefix:         {Log: record.Notes.Name, Read: auth.CustomersRead},
 	fleet.DocumentPrefix:     {Log: record.Documents.Name, Read: auth.CustomersRead},
 	fleet.DriverTagPrefix:    {Log: record.DriverTags.Name, Read: auth.CustomersRead},

@@ -273,7 +273,8 @@ func paceKnowsWhatWasOnTheBooks(t *testing.T, w *world, class string) {
 	book("completed", "2024-10-01T12:00:00Z", "2024-11-02T15:00:00Z", "EUR") // of another currency: days, and no money
 	got := outlookOf[outlook.Pace](t, w.do("GET", "/v1/forecasts/pace?periods=2", ""))
 	// Two of the three days are in October, for 3333 and 3333, and the third of November has what is left.
-	for i, want := range []struct{ before, beforeMoney, final, finalMoney int64 }{{6, 13332, 6, 13332}, {3, 6668, 3, 6668}} {
+	for i, want := range []struct{ before, beforeMoney, final, finalMoney int64 }{
+		{6, 13332, 6, 13332}, {3, 6668, 3, 6668}} {
 		p := got.Periods[i]
 		final := p.LastFinal
 		if i == 1 { // November of last year is over as well

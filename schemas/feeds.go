@@ -51,6 +51,7 @@ var feeds = []Feed{
 	{"rate_plans", []string{"rate_plan"}, plain},
 	{"reminders", []string{"reminder"}, plain},
 	{"route_plans", []string{"route_plan"}, plain},
+	{"saved_reports", []string{"saved_report"}, plain},
 	{"service_tasks", []string{"service_task"}, plain},
 	{"tolls", []string{"toll"}, plain},
 	{"trip_drivers", []string{"trip_driver"}, plain},

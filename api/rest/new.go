@@ -49,6 +49,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
+		Works: map[string]JobWork{}, WakeJobs: func() {},
 		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Related: map[*query.Listing]relatedFunc{},
 		EventViews: map[fleet.Kind]func(*fleet.Event, bool) (any, error){},
 		KeyUsed:    func(context.Context, *auth.Principal) {},

@@ -137,6 +137,12 @@ type Server struct {
 	LivePosition func(w io.Writer, p *fleet.Position, metric bool) error
 	// Chores are done between imports and exports.
 	Chores []func(context.Context) error
+	// Works says how jobs of kinds are done that rooms add, by the kind.
+	Works map[string]JobWork
+	// WakeJobs has this process look for jobs at once.
+	WakeJobs func()
+	// Reporter makes reports; without it there are none to save.
+	Reporter *Reporter
 
 	router    chi.Router
 	limiter   *auth.Limiter
