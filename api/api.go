@@ -1,6 +1,6 @@
 // Package api serves the interface: chi routes for /v1 (and the same under /api/v1), described in OpenAPI 3.1 by the
 // very declarations that register them. It puts the rooms together: rest is the framework, and track, ingest, rent,
-// account and transfer hold the resources.
+// report, account and transfer hold the resources.
 package api
 
 import (
@@ -17,7 +17,9 @@ import (
 	"github.com/motorpool/fleet/api/ingest"
 	"github.com/motorpool/fleet/api/outlook"
 	"github.com/motorpool/fleet/api/rent"
+	"github.com/motorpool/fleet/api/report"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/savedreport"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/track"
@@ -45,8 +47,10 @@ type API struct {
 	track    *track.API
 	ingest   *ingest.API
 	rent     *rent.API
+	report   *report.API
 	account  *account.API
 	outlook  *outlook.API
+	saved    *savedreport.API
 	transfer *transfer.API
 }
 
@@ -62,14 +66,18 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	d.Sender.Traccar = deps.Traccar
 	a := &API{
 		Server: s, desk: d, track: track.New(s, d, deps.Changes), ingest: ingest.New(s, d, deps.Publisher, deps.Reader),
-		rent: rent.New(s, d), account: account.New(s, d, deps.Stream), outlook: outlook.New(s),
+		rent: rent.New(s, d), report: report.New(s, d.Accounts), account: account.New(s, d, deps.Stream),
+		outlook: outlook.New(s), saved: savedreport.New(s),
 		transfer: transfer.New(s),
 	}
 	a.track.Routes()
 	a.rent.Routes()
+	a.report.Routes()
 	a.ingest.Routes()
 	a.account.Routes()
 	a.outlook.Routes()
+	s.Reporter = reporterOf(a.report)
+	a.saved.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil

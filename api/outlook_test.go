@@ -210,7 +210,7 @@ func (w *world) paceOfThat() {
 // nothingOfThatIsSeenByOthers asks as another account, which has no history, and without the scope.
 func (w *world) nothingOfThatIsSeenByOthers() {
 	w.t.Helper()
-	other := w.newKey(w.newAccount("Second"), auth.FinanceRead)
+	other := w.newKey(w.newAccount("Second"), auth.ReportsRead)
 	ask := func(path string) *reply { return w.do("GET", path, "", "Authorization", "Bearer "+other) }
 	use := outlookOf[outlook.UtilizationForecast](w.t, ask("/v1/forecasts/utilization?days=2"))
 	if use.Refused == "" || use.History.Days != 0 || use.Days[0].Expected != nil || use.Days[0].Rentable != 0 ||

@@ -29,6 +29,10 @@ type LedgerFilter struct {
 	Bookings     []uint64
 	Customers    []uint64
 	Vehicles     []uint64
+	// of entries alone; 0 and "" are those that have none
+	Currencies, Channels       []string
+	Classes, Locations, Owners []uint64 // of the vehicle, as it is now
+	Tags, Makes, Models        []string // of the vehicle; a model with its make
 
 	Descending    bool
 	Limit, Offset int
@@ -57,6 +61,10 @@ func (f *LedgerFilter) named(more ...any) []any {
 		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("sources", ids(f.Sources)),
 		clickhouse.Named("bookings", ids(f.Bookings)), clickhouse.Named("customers", ids(f.Customers)),
 		clickhouse.Named("vehicles", ids(f.Vehicles)),
+		clickhouse.Named("currencies", texts(f.Currencies)), clickhouse.Named("channels", texts(f.Channels)),
+		clickhouse.Named("classes", ids(f.Classes)), clickhouse.Named("locations", ids(f.Locations)),
+		clickhouse.Named("owners", ids(f.Owners)), clickhouse.Named("tags", texts(f.Tags)),
+		clickhouse.Named("makes", texts(f.Makes)), clickhouse.Named("models", texts(f.Models)),
 		clickhouse.Named("limit", uint32(f.Limit)),
 		clickhouse.Named("offset", uint32(f.Offset)))
 }

@@ -23,6 +23,7 @@ var keptForGood = map[string][]string{
 		"maintenance_schedules", "meter_readings", "meters", "driver_tags", "payments", "quotes", "rate_plans",
 		"reminders", "route_plans", "service_tasks", "tolls", "trip_drivers", "vehicle_classes", "vehicles", "work_orders"},
 	"the books":                   {"ledger_entries", "ledger_transactions"},
+	"facts, no places":            {"vehicle_days", "rental_days", "vehicle_months", "vehicle_statuses", "fact_runs"},
 	"goes a day after it is done": {"pair_marks"},
 	"a row a vehicle, its newest": {"vehicle_state", "vehicle_mileage", "telemetry_latest",
 		"dirty_spans", "heard"},

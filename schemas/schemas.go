@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -59,14 +60,21 @@ func Migrations() []Migration {
 }
 
 // Query returns the text of <name>.sql of a folder of queries/. A name that does not exist is a fault of the program
-// and panics.
+// and panics. A query may stand within others, in the place of "/*query <name>*/" there, without its opening comment.
 func Query(name string) string {
 	file, ok := queries[name]
 	if !ok {
 		panic("no query " + name)
 	}
-	return read(file)
+	return within.ReplaceAllStringFunc(read(file), func(mark string) string {
+		return opening.ReplaceAllString(Query(within.FindStringSubmatch(mark)[1]), "")
+	})
 }
+
+var (
+	within  = regexp.MustCompile(`/\*query (\w+)\*/`)
+	opening = regexp.MustCompile(`^(--[^\n]*\n)+`)
+)
 
 // QueryNames returns the names of all queries, sorted; a test executes each.
 func QueryNames() []string { return slices.Sorted(maps.Keys(queries)) }

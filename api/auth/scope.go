@@ -22,6 +22,7 @@ const (
 	MaintenanceWrite Scope = "maintenance:write"
 	FinanceRead      Scope = "finance:read"
 	FinanceWrite     Scope = "finance:write"
+	ReportsRead      Scope = "reports:read"
 	TelematicsRead   Scope = "telematics:read"
 	TelematicsWrite  Scope = "telematics:write"
 	DevicesCommand   Scope = "devices:command"
@@ -32,8 +33,8 @@ const (
 // Scopes lists every scope, in the order of documentation.
 var Scopes = []Scope{
 	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
-	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, TelematicsRead, TelematicsWrite,
-	DevicesCommand, KeysManage, Admin,
+	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, ReportsRead, TelematicsRead,
+	TelematicsWrite, DevicesCommand, KeysManage, Admin,
 }
 
 // Known says whether s is one of Scopes.

@@ -18,6 +18,7 @@
 //	holding   places in the calendars of vehicles and classes
 //	yard      vehicles: their states, blocks, meters and inspections
 //	workshop  maintenance: reminders, work orders, issues of alerts
+//	fact      what reports stand on: facts of vehicles and rentals by local day
 //	desk      bookings, and what they need and cost; here all are opened, and their duties begin
 package desk
 
@@ -31,6 +32,7 @@ import (
 	"github.com/motorpool/fleet/api/command"
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/desk/books"
+	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/desk/person"
 	"github.com/motorpool/fleet/api/desk/workshop"
@@ -47,6 +49,7 @@ type Desk struct {
 	Holds    *holding.Holds
 	Yard     *yard.Yard
 	Workshop *workshop.Workshop
+	Facts    *fact.Facts
 	Sender   *command.Sender // of commands to trackers, whose duty is done with those of the desk
 }
 
@@ -57,6 +60,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Sender: command.New(store, db, now)}
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
+	d.Facts = fact.New(b)
 	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the
 	// first is done first.
 	d.AddDuty("settle", 10*time.Second, store.SettleConsequences)
@@ -70,6 +74,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.bookingDuties()
 	d.Workshop.Register()
 	d.Yard.Register()
+	d.Facts.Register()
 	d.AddDuty("commands to trackers", command.Every, d.Sender.Tend)
 	return d
 }

@@ -28,6 +28,7 @@ const (
 	CSV      Format = "csv"
 	Arrow    Format = "arrow"
 	Parquet  Format = "parquet"
+	XLSX     Format = "xlsx"
 	GeoJSON  Format = "geojson"
 	GPX      Format = "gpx"
 	KML      Format = "kml"
@@ -37,6 +38,8 @@ const (
 var (
 	// Tables are the formats of any list of rows.
 	Tables = []Format{JSON, NDJSON, CSV, Arrow, Parquet}
+	// Reports are the formats of reports, which api/report writes.
+	Reports = []Format{JSON, CSV, XLSX, Arrow, Parquet}
 	// Tracks are the formats of the positions of one vehicle.
 	Tracks = []Format{JSON, NDJSON, CSV, Arrow, Parquet, GeoJSON, GPX, KML, Polyline}
 )
@@ -48,6 +51,7 @@ var mediaTypes = map[Format]string{
 	CSV:      "text/csv",
 	Arrow:    "application/vnd.apache.arrow.stream",
 	Parquet:  "application/vnd.apache.parquet",
+	XLSX:     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 	GeoJSON:  "application/geo+json",
 	GPX:      "application/gpx+xml",
 	KML:      "application/vnd.google-earth.kml+xml",

@@ -64,7 +64,7 @@ const mostPeriods = 26
 
 func (a *API) paceRoutes() {
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/forecasts/pace", ID: "getPace", Tag: "Outlook", Scope: auth.FinanceRead,
+		Method: http.MethodGet, Path: "/v1/forecasts/pace", ID: "getPace", Tag: "Outlook", Scope: auth.ReportsRead,
 		Summary: "Pace against last year",
 		About: "Billed days and revenue that are on the books for the coming weeks or months, beside what was on the books for those of last year on the same day of it. " + paceMethod +
 			" The expected outcome adds what last year still took on; the backtest says how far off that would have been a year ago.",

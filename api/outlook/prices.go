@@ -81,7 +81,7 @@ const leastRateDays = 8
 
 func (a *API) priceRoutes() {
 	a.Handle(rest.Route{
-		Method: http.MethodGet, Path: "/v1/advice/prices", ID: "getPriceAdvice", Tag: "Outlook", Scope: auth.FinanceRead,
+		Method: http.MethodGet, Path: "/v1/advice/prices", ID: "getPriceAdvice", Tag: "Outlook", Scope: auth.ReportsRead,
 		Summary: "Days that are sold too cheaply or too dearly",
 		About: "For each class and day to come, how full it will be, what it is sold for and what such a day usually brings, where these do not fit. " + priceMethod +
 			" Nothing is changed: prices are changed in rate plans.",

@@ -98,7 +98,7 @@ var (
 func (a *API) utilizationRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/forecasts/utilization", ID: "getUtilizationForecast", Tag: "Outlook",
-		Scope: auth.FinanceRead, Summary: "Expected utilization of the coming days",
+		Scope: auth.ReportsRead, Summary: "Expected utilization of the coming days",
 		About: "For each day and class: what is on the books, and what is expected in the end. " + utilizationMethod +
 			" The answer says of how much history it is made, and how far off such forecasts were in the last year; with less than 8 weeks of history nothing is expected.",
 		Params: []rest.Param{daysParam, classParam}, Reply: UtilizationForecast{},

@@ -82,7 +82,7 @@ const vehicleMethod = "From the facts of each vehicle and local day, which are m
 func (a *API) vehicleRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/advice/vehicles", ID: "getVehicleAdvice", Tag: "Outlook",
-		Scope: auth.FinanceRead, Summary: "Vehicles that lose money",
+		Scope: auth.ReportsRead, Summary: "Vehicles that lose money",
 		About: "Each vehicle that lost money, with every sum that its result is made of and the billed days at which it would have broken even. " + vehicleMethod +
 			" The backtest says how many of those that lost money in the year before last went on losing it.",
 		Params: []rest.Param{classParam, currencyParam}, Reply: VehicleAdvice{},

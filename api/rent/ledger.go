@@ -75,7 +75,7 @@ var (
 		{Name: "source_id", NotEmpty: true,
 			About: "Only what these records were the cause of, separated by commas; at most 1000."},
 		{Name: "transaction_id", NotEmpty: true, About: "Only these transactions, separated by commas; at most 1000."},
-		{Name: "booking_id", NotEmpty: true, About: "Only of these bookings, separated by commas; at most 1000."},
+		{Name: "booking_id", NotEmpty: true, About: "Only of these bookings, separated by commas; at most 1000. `none` for those of none, as in what follows."},
 		{Name: "customer_id", NotEmpty: true, About: "Only of these customers, separated by commas; at most 1000."},
 		ledgerVehicles,
 		{Name: "ledger_account", Multiple: true, NotEmpty: true, Enum: ledgerAccounts,
@@ -84,6 +84,17 @@ var (
 	}
 	ledgerVehicles = rest.Param{Name: "vehicle_id", NotEmpty: true,
 		About: "Only of these vehicles, separated by commas; at most 1000."}
+	// entryParams are filters of entries alone, which the figures of reports link to.
+	entryParams = []rest.Param{
+		{Name: "currency", NotEmpty: true, About: "Only in these currencies, separated by commas."},
+		{Name: "channel", NotEmpty: true, About: "Only of rentals by these channels, separated by commas; `none` for those of none."},
+		{Name: "vehicle_class_id", NotEmpty: true, About: "Only of vehicles of these classes, as they are now; `none` for those without."},
+		{Name: "location_id", NotEmpty: true, About: "Only of vehicles that are at home at these locations now; `none` for those that are at none."},
+		{Name: "owner_customer_id", NotEmpty: true, About: "Only of vehicles that these customers own now; `none` for those that are yours."},
+		{Name: "tag", NotEmpty: true, About: "Only of vehicles with one of these tags now; `none` for those without."},
+		{Name: "make", NotEmpty: true, About: "Only of vehicles of these makes; `none` for those without, and for what is of no vehicle."},
+		{Name: "model", NotEmpty: true, About: "Only of vehicles of these models, with their makes: `Tesla Model 3`."},
+	}
 	ledgerAccounts = func() []string {
 		var all []string
 		for _, a := range ledger.Accounts() {
@@ -114,7 +125,7 @@ func (a *API) ledgerRoutes() {
 		About: "By day, ledger account and transaction. CSV is for people: accounts by number and name, the numbers of bookings and customers, plates (with vehicles:read), the names of customers (with customers:read), " +
 			"what each entry is for (of work orders with maintenance:read), amounts as decimals (`1212.00`) with `currency`, the day on which it became known in the account's zone, and the ids behind. " +
 			"In other tables an amount takes two columns, `amount` in minor units and `currency`.",
-		Params: slices.Concat(rest.PageParams, ledgerDays("Of this day of the books"), ledgerParams, []rest.Param{
+		Params: slices.Concat(rest.PageParams, ledgerDays("Of this day of the books"), ledgerParams, entryParams, []rest.Param{
 			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."},
 			rest.FormatParam(export.Tables),
 		}),
@@ -154,15 +165,35 @@ func ledgerFilter(r *http.Request, p rest.Page, order string) (query.LedgerFilte
 	}{
 		"transaction_id": {fleet.TransactionPrefix, &f.Transactions}, "booking_id": {fleet.BookingPrefix, &f.Bookings},
 		"customer_id": {fleet.CustomerPrefix, &f.Customers}, "vehicle_id": {fleet.VehiclePrefix, &f.Vehicles},
+		"vehicle_class_id": {fleet.ClassPrefix, &f.Classes}, "location_id": {fleet.LocationPrefix, &f.Locations},
+		"owner_customer_id": {fleet.CustomerPrefix, &f.Owners},
 	} {
-		ids, err := rest.IDsParam[uint64](r, name, of.prefix)
-		if err != nil {
-			return f, err
+		for _, text := range rest.ListParam(r, name) {
+			id, err := fleet.ParseID(of.prefix, text)
+			if err != nil && text != noneOf {
+				return f, rest.InvalidParam(name, err.Error())
+			}
+			*of.into = append(*of.into, id)
 		}
-		*of.into = ids
+		if len(*of.into) > 1000 {
+			return f, rest.InvalidParam(name, "has more than 1000 ids")
+		}
+	}
+	f.Currencies = rest.ListParam(r, "currency")
+	for name, into := range map[string]*[]string{"channel": &f.Channels, "tag": &f.Tags, "make": &f.Makes,
+		"model": &f.Models} {
+		for _, text := range rest.ListParam(r, name) {
+			if text == noneOf {
+				text = ""
+			}
+			*into = append(*into, text)
+		}
 	}
 	return f, nil
 }
+
+// noneOf is what asks for entries without a vehicle, a customer and the like.
+const noneOf = "none"
 
 func ledgerSource(text string) (uint64, bool) {
 	for _, prefix := range ledger.Kinds {

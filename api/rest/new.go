@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -50,7 +51,8 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
 		Works: map[string]JobWork{}, WakeJobs: func() {},
-		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Related: map[*query.Listing]relatedFunc{},
+		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Absent: map[string]func(string) string{},
+		Related:    map[*query.Listing]relatedFunc{},
 		EventViews: map[fleet.Kind]func(*fleet.Event, bool) (any, error){},
 		KeyUsed:    func(context.Context, *auth.Principal) {},
 		limiter:    auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
@@ -62,8 +64,13 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s.Docs = humachi.New(s.router, openAPIConfig(cfg.Version))
 	s.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.WriteProblem(w, r,
-			fleet.NewError(fleet.CodeNotFound, "There is no such route. The routes are in /v1/openapi.json."))
+		detail := "There is no such route. The routes are in /v1/openapi.json."
+		for prefix, explain := range s.Absent {
+			if name, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, "/api"), prefix); ok {
+				detail = explain(name)
+			}
+		}
+		s.WriteProblem(w, r, fleet.NewError(fleet.CodeNotFound, detail))
 	})
 	s.router.MethodNotAllowed(s.methodNotAllowed)
 	return s, nil

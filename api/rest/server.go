@@ -135,6 +135,8 @@ type Server struct {
 	EventViews map[fleet.Kind]func(*fleet.Event, bool) (any, error)
 	// LivePosition writes a position into a stream.
 	LivePosition func(w io.Writer, p *fleet.Position, metric bool) error
+	// Absent says, for what its path begins with, what there is instead of a route that there is not.
+	Absent map[string]func(name string) string
 	// Chores are done between imports and exports.
 	Chores []func(context.Context) error
 	// Works says how jobs of kinds are done that rooms add, by the kind.

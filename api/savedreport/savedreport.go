@@ -34,7 +34,7 @@ import (
 const kept = 90 * 24 * time.Hour
 
 // read is the scope that it takes to read reports, and so to have them made.
-const read = auth.FinanceRead
+const read = auth.ReportsRead
 
 // API holds saved reports.
 type API struct {

@@ -85,7 +85,7 @@ const storeStage = "store"
 // before all of that, and before the revision its claims and whatever rows it is about.
 func stages(tables []string) []stage {
 	all := []stage{
-		{Name: "settled", Tables: []string{"record_settled", "pair_watches", "pair_marks"}},
+		{Name: "settled", Tables: []string{"record_settled", "pair_watches", "pair_marks", "fact_runs"}},
 		{Name: "entries", Tables: []string{"ledger_entries"}},
 		{Name: storeStage}, // everything else
 		{Name: "log", Tables: []string{"record_log"}},

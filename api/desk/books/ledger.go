@@ -226,7 +226,7 @@ func (d *Books) enter(
 	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, wanted func(no int) bool,
 ) error {
 	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_entries
-		(account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking, customer, location, channel, purpose, kind, source, occurred_at)`)
+		(account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking, customer, location, channel, purpose, kind, source, occurred_at, entered_at)`)
 	if err != nil {
 		return fmt.Errorf("enter ledger transaction %d: %w", id, err)
 	}
@@ -239,7 +239,7 @@ func (d *Books) enter(
 			e.Amount, e.Currency, e.Day.Time(), number(fleet.VehiclePrefix, e.Vehicle), number(fleet.ClassPrefix, e.Class),
 			number(fleet.BookingPrefix, e.Booking), number(fleet.CustomerPrefix, e.Customer),
 			number(fleet.LocationPrefix, e.Location), e.Channel, e.Purpose, w.Kind,
-			w.ID, w.At); err != nil {
+			w.ID, w.At, time.Now()); err != nil {
 			batch.Abort()
 			return fmt.Errorf("enter ledger transaction %d: %w", id, err)
 		}

@@ -14,6 +14,11 @@ WHERE account = {account:UInt64}
     AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
     AND (empty({kinds:Array(String)}) OR kind IN {kinds:Array(String)})
     AND (empty({sources:Array(UInt64)}) OR source IN {sources:Array(UInt64)})
+    AND (empty({currencies:Array(String)}) OR currency IN {currencies:Array(String)})
+    AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+    AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+        OR vehicle IN (/*query vehicles_chosen*/))
     AND ({anywhere:UInt8} OR (local_date, ledger_account, transaction, entry_no)
         >/*behind*/ ({after_date:Date32}, {after_account:String}, {after_transaction:UInt64}, {after_entry:UInt32}))
 ORDER BY account ASC/*order*/, local_date ASC/*order*/, ledger_account ASC/*order*/, transaction ASC/*order*/, entry_no ASC/*order*/

@@ -1,7 +1,11 @@
--- Grain: one booking on one local day on which it had a vehicle or is billed. Key: (account, local_date, booking). A
--- function of the newest revision of the booking; made again when that changes, and a day that is no longer the
--- booking's stands with zeros. The row that was made last counts: read with FINAL. vehicle is the one it had that day,
--- 0 if none. rented_s: seconds from pickup to return on that day; billed_days: 1 if the day is one of those billed.
+-- Grain: what one booking had of one vehicle on one local day, or is billed for on it. Key: (account, local_date,
+-- booking, vehicle): a day on which the vehicle was swapped has a row for each. A function of the newest revision of the
+-- booking, and of the present while it is out; made again when that changes, and what is no longer the booking's stands
+-- with zeros. Only what differs is written; the row that was made last counts: read with FINAL. vehicle is 0 if there is
+-- none. The day is that of the booking's zone. rented_s: seconds from pickup to return on that day, spells when these
+-- were, in seconds since 1970: from the first moment to the first one after. billed_days: how often the day is one of
+-- those billed, at the vehicle that the booking had as the day began. The other columns are as the booking has them now.
+-- booking_bloom: all days of a booking; computed_at_minmax: what was made lately.
 -- Serves: utilisation and revenue per day by channel, customer and location, and vehicle_days.
 CREATE TABLE IF NOT EXISTS rental_days
 (
@@ -16,9 +20,12 @@ CREATE TABLE IF NOT EXISTS rental_days
     channel     LowCardinality(String),
     status      LowCardinality(String),
     rented_s    UInt32,
-    billed_days UInt32
+    billed_days UInt32,
+    spells      Array(Tuple(begins Int64, ends Int64)),
+    INDEX booking_bloom booking TYPE bloom_filter GRANULARITY 1,
+    INDEX computed_at_minmax computed_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(local_date)
-ORDER BY (account, local_date, booking)
+ORDER BY (account, local_date, booking, vehicle)
 SETTINGS non_replicated_deduplication_window = 10000

@@ -1,0 +1,293 @@
+package fact
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/schemas"
+)
+
+const (
+	// version is that of what facts are. A program with another one makes all of them again.
+	version = 1
+	// lookEvery is how often somebody looks for what was written.
+	lookEvery = 30 * time.Second
+	// again is how far a look goes back beyond the last: a write bears a time that is older than it by its deadline at
+	// most, and by what two clocks differ.
+	again = 2 * time.Minute
+	// presentEvery is how often the day that is not over is made again although nothing was written.
+	presentEvery = 10 * time.Minute
+)
+
+// looked is how far everything was made again that had been written.
+type looked struct {
+	records time.Time // by the clock of records
+	entries time.Time // by that of who writes entries, trips and charges
+}
+
+// lookUnlessSeen looks, unless somebody else has just done so.
+func (f *Facts) lookUnlessSeen(ctx context.Context) error {
+	_, at, err := f.looked(ctx)
+	if err != nil || time.Since(at) < lookEvery*2/3 && time.Since(at) >= 0 {
+		return err
+	}
+	return f.Look(ctx)
+}
+
+// Look makes the facts again that hang on what was written since the last look, of all accounts, and those of the present
+// day from time to time. The first look makes all facts there are.
+func (f *Facts) Look(ctx context.Context) error {
+	last, _, err := f.looked(ctx)
+	if err != nil {
+		return err
+	}
+	if last.records.Unix() <= 0 {
+		if last, err = f.begin(ctx); err != nil {
+			return err
+		}
+	}
+	begun, next := time.Now(), looked{f.Now(), time.Now()}
+	since, entered := last.records.Add(-again), last.entries.Add(-again)
+	var behind time.Time
+	if err := f.DB.QueryRow(ctx, schemas.Query("facts_behind"),
+		clickhouse.Named("since", since.UnixMilli())).Scan(&behind); err != nil {
+		return fmt.Errorf("look what has not come to the tables of current records: %w", err)
+	}
+	if behind.Unix() > 0 && behind.Before(next.records) {
+		next.records = behind
+	}
+	all, order, err := f.accounts(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if err := f.statuses(ctx, 0, since); err != nil {
+		return err
+	}
+	present := !last.records.Truncate(presentEvery).Equal(next.records.Truncate(presentEvery))
+	failed := f.bookingsChanged(ctx, all, since, entered, present)
+	pieces, err := f.changed(ctx, all, since, entered)
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	for _, id := range order {
+		if a := all[id]; present && a.vehicles {
+			pieces.add(a, 0, true, ledger.DayOf(last.records, a.zone)-1, ledger.DayOf(next.records, a.zone)+1)
+		}
+	}
+	vehicles, err := f.makePieces(ctx, all, pieces)
+	if failed = errors.Join(failed, err); failed != nil {
+		return failed
+	}
+	return f.note(ctx, 0, 0, next, vehicles, time.Since(begun))
+}
+
+// looked returns how far everything was made again, zero if nobody has looked yet, and when somebody did last.
+func (f *Facts) looked(ctx context.Context) (looked, time.Time, error) {
+	var last looked
+	var at time.Time
+	err := f.DB.QueryRow(ctx, schemas.Query("facts_looked"), clickhouse.Named("version", uint32(version))).
+		Scan(&last.records, &last.entries, &at)
+	if err != nil {
+		return last, at, fmt.Errorf("read how far facts are made: %w", err)
+	}
+	return last, at, nil
+}
+
+// note notes what was done: a look of everything for account 0, or a month of an account.
+func (f *Facts) note(
+	ctx context.Context, account uint64, month ledger.Day, until looked, vehicles int, took time.Duration,
+) error {
+	batch, err := f.DB.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"insert_deduplicate": 0,
+	})), `INSERT INTO fact_runs (version, account, local_date, made_at, records_until, entries_until, vehicles, took_ms)`)
+	if err != nil {
+		return fmt.Errorf("note how far facts are made: %w", err)
+	}
+	if err := batch.Append(uint32(version), account, month.Time(), time.Now(), until.records, until.entries,
+		uint32(vehicles), uint32(took.Milliseconds())); err != nil {
+		batch.Abort()
+		return fmt.Errorf("note how far facts are made: %w", err)
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("note how far facts are made: %w", err)
+	}
+	return nil
+}
+
+// begin makes the facts of all accounts that no process of this version has made yet, and returns since when what is
+// written has to be looked for.
+func (f *Facts) begin(ctx context.Context) (looked, error) {
+	oldest := looked{f.Now(), time.Now()}
+	made := map[uint64][]time.Time{}
+	err := f.each(ctx, "facts_made", []any{clickhouse.Named("version", uint32(version))}, func(row schemas.Row) error {
+		var account uint64
+		var months []time.Time
+		var since looked
+		if err := row.Scan(&account, &months, &since.records, &since.entries); err != nil {
+			return err
+		}
+		made[account] = months
+		if since.records.Before(oldest.records) {
+			oldest.records = since.records
+		}
+		if since.entries.Before(oldest.entries) {
+			oldest.entries = since.entries
+		}
+		return nil
+	})
+	if err != nil {
+		return oldest, err
+	}
+	all, order, err := f.accounts(ctx, 0)
+	if err != nil {
+		return oldest, err
+	}
+	return oldest, base.Each(ctx, order, func(id uint64) error { return f.beginAccount(ctx, all[id], made[id]) })
+}
+
+// beginAccount makes all facts of an account but those of the months that are made.
+func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) error {
+	from, to, err := f.extent(ctx, a)
+	if err != nil {
+		return err
+	}
+	for from <= to && slices.ContainsFunc(made, month(from, 0).Time().Equal) {
+		from = month(from, 1)
+	}
+	if from > to {
+		return nil
+	}
+	since := looked{f.Now(), time.Now()}
+	name := fleet.AccountID(a.id)
+	f.Log.InfoContext(ctx, "facts are made for the first time", "account", name, "from", from, "to", to)
+	return f.Make(ctx, name, from, to, func(m Made) error {
+		f.Log.InfoContext(ctx, "facts of a month are made", "account", name, "month", m.From, "until", to, "took", m.Took)
+		return f.note(ctx, a.id, month(m.From, 0), since, 0, m.Took)
+	})
+}
+
+// bookingsChanged makes the days of the bookings again of which something was written, and of those that are out.
+func (f *Facts) bookingsChanged(
+	ctx context.Context, all map[uint64]account, since, entered time.Time, out bool,
+) error {
+	changed := map[uint64][]uint64{}
+	err := f.each(ctx, "facts_bookings_changed", []any{clickhouse.Named("since", since.UnixMilli()),
+		clickhouse.Named("entered", entered.UnixMilli()), clickhouse.Named("out", out)}, func(row schemas.Row) error {
+		var account uint64
+		var bookings []uint64
+		if err := row.Scan(&account, &bookings); err != nil {
+			return err
+		}
+		changed[account] = bookings
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return base.Each(ctx, slices.Sorted(maps.Keys(changed)), func(id uint64) error {
+		if a, ok := all[id]; ok {
+			return f.rentals(ctx, a, changed[id])
+		}
+		return nil // its record has not come yet: so the next look goes back to before it
+	})
+}
+
+// changed finds the days of vehicles that something is about which was written.
+func (f *Facts) changed(ctx context.Context, all map[uint64]account, since, entered time.Time) (pieces, error) {
+	found := pieces{}
+	type span struct {
+		account, vehicle uint64
+		every            bool
+		from, to         time.Time
+	}
+	spans, err := schemas.AllRows(ctx, f.DB, "find what facts have to be made again", schemas.Query("facts_changed"),
+		[]any{clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("entered", entered.UnixMilli())},
+		func(s *span, row schemas.Row) error {
+			return row.Scan(&s.account, &s.every, &s.vehicle, &s.from, &s.to)
+		})
+	if err != nil {
+		return nil, err
+	}
+	extents := map[uint64][2]ledger.Day{}
+	for _, s := range spans {
+		a, ok := all[s.account]
+		if !ok {
+			continue
+		}
+		extent, ok := extents[a.id]
+		if !ok {
+			if extent[0], extent[1], err = f.extent(ctx, a); err != nil {
+				return nil, err
+			}
+			extents[a.id] = extent
+		}
+		from, to := ledger.DayOf(s.from, time.UTC), ledger.DayOf(s.to, time.UTC)
+		found.add(a, s.vehicle, s.every, max(from, extent[0]), min(to, extent[1]))
+		if s.every { // its bookings may count by another zone
+			bookings, err := f.bookingsBetween(ctx, a, extent[0], extent[1])
+			if err == nil {
+				err = f.rentals(ctx, a, bookings)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// pieces are the days of vehicles that are made together, by account and month.
+type pieces map[piece]*span
+
+type piece struct {
+	account uint64
+	month   ledger.Day
+}
+
+type span struct {
+	from, to ledger.Day
+	every    bool
+	vehicles map[uint64]bool
+}
+
+// add adds days of a vehicle, or of every one.
+func (p pieces) add(a account, vehicle uint64, every bool, from, to ledger.Day) {
+	for ; from <= to; from = month(from, 1) {
+		key, until := piece{a.id, month(from, 0)}, min(to, month(from, 1)-1)
+		s := p[key]
+		if s == nil {
+			s = &span{from: from, to: until, vehicles: map[uint64]bool{}}
+			p[key] = s
+		}
+		s.from, s.to, s.every = min(s.from, from), max(s.to, until), s.every || every
+		s.vehicles[vehicle] = true
+	}
+}
+
+// makePieces makes days again, and returns of how many vehicles.
+func (f *Facts) makePieces(ctx context.Context, all map[uint64]account, p pieces) (int, error) {
+	keys := slices.SortedFunc(maps.Keys(p), func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.month, b.month))
+	})
+	made := 0
+	err := base.Each(ctx, keys, func(key piece) error {
+		s := p[key]
+		var vehicles []uint64
+		if !s.every {
+			vehicles = slices.Sorted(maps.Keys(s.vehicles))
+		}
+		made += len(s.vehicles)
+		return f.days(ctx, all[key.account], s.from, s.to, vehicles)
+	})
+	return made, err
+}

@@ -1,0 +1,196 @@
+package fact
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// together is how many bookings have their days made in one insert.
+const together = 10_000
+
+// Made is what Make has come to: the facts up to a day.
+type Made struct {
+	From, To ledger.Day // of the slice that is done now
+	Took     time.Duration
+}
+
+// Make makes the facts of an account from one day to another again, from nothing but what they are made of, in slices
+// of a month, and says of each when it is done. It may be stopped and begun again, beside everything else.
+func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Day, done func(Made) error) error {
+	all, _, err := f.accounts(ctx, id)
+	if err != nil {
+		return err
+	}
+	a, ok := all[uint64(id)]
+	if !ok {
+		return fleet.NewError(fleet.CodeNotFound, "There is no account "+id.String()+".")
+	}
+	first, last := f.reach(a)
+	if from, to = max(from, first), min(to, last); from > to {
+		return nil
+	}
+	begun := time.Now()
+	if err := f.statuses(ctx, a.id, time.Time{}); err != nil {
+		return err
+	}
+	bookings, err := f.bookingsBetween(ctx, a, from, to)
+	if err != nil {
+		return err
+	}
+	if err := f.rentals(ctx, a, bookings); err != nil {
+		return err
+	}
+	for ; from <= to; from = month(from, 1) {
+		until := min(to, month(from, 1)-1)
+		if err := f.days(ctx, a, from, until, nil); err != nil {
+			return err
+		}
+		if err := done(Made{from, until, time.Since(begun)}); err != nil {
+			return err
+		}
+		begun = time.Now()
+	}
+	return nil
+}
+
+// Extent returns the first and the last day of which an account has facts, or ought to; from is after to if there is
+// none.
+func (f *Facts) Extent(ctx context.Context, id fleet.AccountID) (from, to ledger.Day, err error) {
+	all, _, err := f.accounts(ctx, id)
+	if err != nil {
+		return 0, 0, err
+	}
+	a, ok := all[uint64(id)]
+	if !ok {
+		return 0, 0, fleet.NewError(fleet.CodeNotFound, "There is no account "+id.String()+".")
+	}
+	return f.extent(ctx, a)
+}
+
+func (f *Facts) extent(ctx context.Context, a account) (from, to ledger.Day, err error) {
+	accounts, _, _ := measures()
+	var first, last time.Time
+	err = f.DB.QueryRow(ctx, schemas.Query("facts_extent"), clickhouse.Named("account", a.id),
+		clickhouse.Named("accounts", accounts)).Scan(&first, &last)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read since when account %d has facts: %w", a.id, err)
+	}
+	if first.Unix() <= 0 {
+		return 1, 0, nil
+	}
+	from, to = f.reach(a)
+	today := ledger.DayOf(f.Now(), a.zone)
+	return max(from, ledger.DayOf(first, time.UTC)), min(to, max(today+1, ledger.DayOf(last, time.UTC))), nil
+}
+
+// reach is from when until when an account may have facts.
+func (f *Facts) reach(a account) (from, to ledger.Day) {
+	now := f.Now()
+	return ledger.DayOf(now.AddDate(-yearsBack, 0, 0), a.zone), ledger.DayOf(now.AddDate(yearsAhead, 0, 0), a.zone)
+}
+
+// statuses takes over the states of vehicles from the revisions since an instant, of all accounts for 0.
+func (f *Facts) statuses(ctx context.Context, account uint64, since time.Time) error {
+	return f.exec(ctx, "facts_statuses",
+		[]any{clickhouse.Named("account", account), clickhouse.Named("since", max(0, since.UnixMilli()))})
+}
+
+// bookingsBetween returns the bookings that may have days between two days, by id.
+func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.Day) ([]uint64, error) {
+	return schemas.AllRows(ctx, f.DB, "find the bookings of days", schemas.Query("facts_rentals_between"), []any{
+		clickhouse.Named("account", a.id), clickhouse.Named("from", from.String()), clickhouse.Named("to", to.String()),
+	}, func(id *uint64, row schemas.Row) error { return row.Scan(id) })
+}
+
+// rentals makes the days of bookings again, which are in the order of their ids.
+func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
+	for len(bookings) > 0 {
+		some := bookings[:min(together, len(bookings))]
+		bookings = bookings[len(some):]
+		if err := f.someRentals(ctx, a, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) error {
+	args := []any{clickhouse.Named("account", a.id), clickhouse.Named("bookings", bookings),
+		clickhouse.Named("first", bookings[0]), clickhouse.Named("last", bookings[len(bookings)-1])}
+	var first, last time.Time
+	if err := f.DB.QueryRow(ctx, schemas.Query("facts_rentals_span"), args...).Scan(&first, &last); err != nil {
+		return fmt.Errorf("read when bookings are: %w", err)
+	}
+	zones, err := f.zones(ctx, a)
+	if err != nil {
+		return err
+	}
+	from, to := f.reach(a)
+	now := f.Now()
+	if now.After(last) {
+		last = now
+	}
+	b, err := boundsOf(zones, max(from, ledger.DayOf(first, time.UTC)-2), min(to, ledger.DayOf(last, time.UTC)+2))
+	if err != nil {
+		return err
+	}
+	return f.exec(ctx, "facts_rentals", append(args, clickhouse.Named("now", now.Unix())),
+		clickhouse.WithExternalTable(b.table))
+}
+
+// zones are the zones that records of an account name, and its own by no name.
+func (f *Facts) zones(ctx context.Context, a account) (map[string]*time.Location, error) {
+	all := map[string]*time.Location{"": a.zone}
+	err := f.each(ctx, "facts_zones", []any{clickhouse.Named("account", a.id)}, func(row schemas.Row) error {
+		var name string
+		if err := row.Scan(&name); err != nil {
+			return err
+		}
+		all[name] = zoneNamed(name, a.zone)
+		return nil
+	})
+	return all, err
+}
+
+// days makes the days of vehicles of an account again, of all of them if none are named, and then their months.
+func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error {
+	zones, err := f.zones(ctx, a)
+	if err != nil {
+		return err
+	}
+	b, err := boundsOf(zones, from, to)
+	if err != nil {
+		return err
+	}
+	now := f.Now()
+	kept := ledger.Day(0)
+	if a.keeps > 0 {
+		kept = ledger.DayOf(now, time.UTC) - ledger.Day(a.keeps) + keptSpare
+	}
+	accounts, columns, signs := measures()
+	if vehicles == nil {
+		vehicles = []uint64{}
+	}
+	args := []any{clickhouse.Named("account", a.id), clickhouse.Named("from", from.String()),
+		clickhouse.Named("to", to.String()), clickhouse.Named("vehicles", vehicles)}
+	err = f.exec(ctx, "facts_vehicles", append(args, clickhouse.Named("now", now.Unix()),
+		clickhouse.Named("begins", b.begins), clickhouse.Named("ends", b.ends),
+		clickhouse.Named("kept", kept.String()), clickhouse.Named("currency", a.currency),
+		clickhouse.Named("accounts", accounts), clickhouse.Named("measures", columns), clickhouse.Named("signs", signs)),
+		clickhouse.WithExternalTable(b.table))
+	if err != nil {
+		return err
+	}
+	return f.exec(ctx, "facts_months", args)
+}
+
+// keptSpare is how many days before trips of a day are deleted that day is no longer made of them: the cut is at a
+// midnight of UTC, and a trip that passed midnight goes with the day on which it began.
+const keptSpare = 8

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/query/report"
+)
+
+// named is of how many rows the names are looked up at a time.
+const named = 1000
+
+// label says what people call what rows are of.
+func (a *API) label(ctx context.Context, call Call, q *report.Question, v *View, rows []Row) {
+	v.Totals.Label = "Total"
+	group := report.GroupNamed(q.Group)
+	for some := range chunks(rows, named) {
+		texts := make([]*string, len(some))
+		for i := range some {
+			texts[i] = &some[i].Label
+			some[i].Label = labelOf(q.Group, group, v, &some[i])
+		}
+		if group.Prefix != "" || q.Group == "calendar" {
+			a.NameIDs(ctx, call.Account, call.May, texts...)
+		}
+	}
+}
+
+// chunks divides rows into parts of at most n.
+func chunks(rows []Row, n int) func(yield func([]Row) bool) {
+	return func(yield func([]Row) bool) {
+		for len(rows) > 0 {
+			m := min(n, len(rows))
+			if !yield(rows[:m]) {
+				return
+			}
+			rows = rows[m:]
+		}
+	}
+}
+
+// nothing is what rows are called that are of no such thing.
+var nothing = map[string]string{"vehicle": "No vehicle", "make": "No vehicle", "model": "No vehicle",
+	"class": "No class", "location": "No location", "customer": "No customer", "owner": "Own fleet",
+	"tag": "No tag", "channel": "No channel", "booking": "No booking", "driver": "Nobody"}
+
+// labelOf is what a row is called before ids are given their names.
+func labelOf(group string, of report.Group, v *View, row *Row) string {
+	if row.Key == "" && nothing[group] != "" {
+		return nothing[group]
+	}
+	switch group {
+	case "total":
+		return "Total"
+	case "account":
+		return accountLabel(v, row.Key)
+	case "channel":
+		return strings.ReplaceAll(row.Key, "_", " ")
+	}
+	if of.Of != "time" {
+		return row.Key
+	}
+	first, _ := time.Parse(time.DateOnly, row.Key)
+	switch group {
+	case "week":
+		y, w := first.ISOWeek()
+		return fmt.Sprintf("%d week %d", y, w)
+	case "month":
+		return first.Format("January 2006")
+	case "quarter":
+		return fmt.Sprintf("%d Q%d", first.Year(), (first.Month()+2)/3)
+	case "year":
+		return first.Format("2006")
+	}
+	return row.Key
+}
+
+// accountLabel is the number and the name of an account of the ledger, as the account has them.
+func accountLabel(v *View, code string) string {
+	line, ok := ledger.LineOf(ledger.Account(code))
+	if !ok {
+		return "Result so far"
+	}
+	number, name := line.Number, line.Name
+	if own, ok := v.account.LedgerChart[code]; ok {
+		if own.Number != "" {
+			number = own.Number
+		}
+		if own.Name != "" {
+			name = own.Name
+		}
+	}
+	return number + " " + name
+}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+
+	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/rental/price"
+	"github.com/motorpool/fleet/api/sheet"
+	"github.com/motorpool/fleet/query/report"
+)
+
+// Write writes all rows in a format of export.Reports but JSON.
+func (v *View) Write(w io.Writer, format export.Format) error {
+	switch format {
+	case export.CSV:
+		return v.writeCSV(w)
+	case export.Arrow, export.Parquet:
+		return v.writeTable(w, format)
+	}
+	return fmt.Errorf("%s is not a format of reports", format)
+}
+
+// compared says whether there is something to compare with.
+func (v *View) compared() bool { return v.Compare != nil }
+
+// writeCSV writes rows for people: amounts as decimals, what they are compared with in columns beside. A text that a
+// spreadsheet would take for a formula has an apostrophe in front, as in every CSV.
+func (v *View) writeCSV(w io.Writer) error {
+	table := csv.NewWriter(w)
+	head := []string{"key", "label", "from", "until", "currency"}
+	for i := range v.report.Figures {
+		head = append(head, v.report.Figures[i].Name)
+	}
+	if v.compared() {
+		for i := range v.report.Figures {
+			head = append(head, "previous_"+v.report.Figures[i].Name)
+		}
+	}
+	if err := table.Write(head); err != nil {
+		return err
+	}
+	for i := range v.rows {
+		r := &v.rows[i]
+		line := []string{sheet.InertCell(r.Key), sheet.InertCell(r.Label), r.From, r.Until, v.Currency}
+		line = v.cells(line, r.values)
+		if v.compared() {
+			line = v.cells(line, r.previous)
+		}
+		if err := table.Write(line); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
+}
+
+// cells appends the values of a row as people read them; nil is a row without any.
+func (v *View) cells(line []string, values []report.Value) []string {
+	for i := range v.report.Figures {
+		f := &v.report.Figures[i]
+		switch {
+		case values == nil || !values[i].Known():
+			line = append(line, "")
+		case f.Text():
+			line = append(line, sheet.InertCell(values[i].String()))
+		case f.Money():
+			n, decimals := values[i].Unscaled()
+			line = append(line, report.Decimal(n, decimals+price.Decimals(v.Currency)))
+		default:
+			line = append(line, values[i].String())
+		}
+	}
+	return line
+}
+
+// writeTable writes rows for programs: amounts in minor units.
+func (v *View) writeTable(w io.Writer, format export.Format) error {
+	columns := []export.Column{{Name: "key"}, {Name: "label"}, {Name: "from"}, {Name: "until"}, {Name: "currency"}}
+	for _, prefix := range []string{"", "previous_"} {
+		for i := range v.report.Figures {
+			f := &v.report.Figures[i]
+			c := export.Column{Name: prefix + f.Name, Kind: export.Number}
+			switch {
+			case f.Text():
+				c.Kind = export.Text
+			case f.Whole():
+				c.Kind = export.Whole
+			}
+			if prefix == "" || v.compared() {
+				columns = append(columns, c)
+			}
+		}
+	}
+	table, err := export.NewTable(format, w, columns)
+	if err != nil {
+		return err
+	}
+	for i := range v.rows {
+		r := &v.rows[i]
+		row := []export.Value{export.TextOf(r.Key), export.TextOf(r.Label), export.TextOf(r.From), export.TextOf(r.Until),
+			export.TextOf(v.Currency)}
+		row = v.typed(row, r.values)
+		if v.compared() {
+			row = v.typed(row, r.previous)
+		}
+		if err := table.Write(row); err != nil {
+			return err
+		}
+	}
+	return table.Close()
+}
+
+func (v *View) typed(row []export.Value, values []report.Value) []export.Value {
+	for i := range v.report.Figures {
+		f := &v.report.Figures[i]
+		switch {
+		case values == nil || !values[i].Known():
+			row = append(row, export.Value{})
+		case f.Text():
+			row = append(row, export.TextOf(values[i].String()))
+		case f.Whole():
+			n, _ := values[i].Unscaled()
+			row = append(row, export.WholeOf(n))
+		default:
+			row = append(row, export.ExactOf(values[i].Float()))
+		}
+	}
+	return row
+}

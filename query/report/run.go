@@ -1,0 +1,378 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Question is what a report is asked.
+type Question struct {
+	Account  fleet.AccountID
+	Span     Span
+	Group    string
+	Basis    string
+	Compare  string // PreviousPeriod, PreviousYear or "" for nothing
+	Currency string
+	Zone     string    // of the account
+	Today    time.Time // a date, in that zone
+	Metric   bool      // in kilometres and litres
+	Filters  Filters
+	// the chart of accounts: of each account of the ledger, at the same place, its measure
+	Accounts, Measures []string
+
+	by string // of totals, the group whose rows they are of, so that both are made of the same
+}
+
+// Filters choose what counts; an empty list is any.
+type Filters struct {
+	Vehicles, Classes, Locations, Customers, Owners []uint64
+	Channels, Tags, Makes, Models                   []string // a model with its make
+}
+
+// Row is what the figures of a report come to by one key.
+type Row struct {
+	Key      string
+	Span     Span    // of a time; the question's for others
+	Values   []Value // by the report's figures
+	Previous []Value // the same in what it is compared with; nil if there is nothing to compare with
+}
+
+// Answer is what a report came to.
+type Answer struct {
+	Report   *Definition // in the units that were asked for
+	Question Question
+	Before   Span  // what Previous is of
+	Rows     []Row // in the order of time, or of the keys
+	Totals   Row
+}
+
+// Answer runs the report: its rows, its totals, and both for what it is compared with.
+func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*Answer, error) {
+	a := &Answer{Report: d.in(q.Metric), Question: q}
+	rows, totals, err := d.both(ctx, db, q)
+	if err != nil {
+		return nil, err
+	}
+	a.Rows, a.Totals = rows, totals
+	if q.Compare == "" {
+		return a, nil
+	}
+	before := q
+	before.Span, a.Before = q.Span.Before(q.Compare), q.Span.Before(q.Compare)
+	past, sum, err := d.both(ctx, db, before)
+	if err != nil {
+		return nil, err
+	}
+	a.Totals.Previous = sum.Values
+	if groups[q.Group].Of == "time" {
+		for i := range a.Rows[:min(len(a.Rows), len(past))] { // the first with the first
+			a.Rows[i].Previous = past[i].Values
+		}
+		return a, nil
+	}
+	at := make(map[string]int, len(a.Rows))
+	for i := range a.Rows {
+		at[a.Rows[i].Key] = i
+	}
+	none := d.nothing(q.Span, totals.Values, q.Metric)
+	for _, row := range past {
+		i, ok := at[row.Key]
+		if !ok {
+			i = len(a.Rows)
+			a.Rows = append(a.Rows, Row{Key: row.Key, Span: q.Span, Values: none})
+		}
+		a.Rows[i].Previous = row.Values
+	}
+	for i := range a.Rows {
+		if a.Rows[i].Previous == nil {
+			a.Rows[i].Previous = none
+		}
+	}
+	return a, nil
+}
+
+// both gives the rows of a group and the totals, which are a row by themselves: what is distinct, or in the middle, is
+// no sum of rows.
+func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, Row, error) {
+	all := q
+	all.Group, all.by = "total", q.Group
+	totals, err := d.run(ctx, db, all, nil)
+	if err != nil {
+		return nil, Row{}, err
+	}
+	if len(totals) == 0 {
+		totals = []Row{{Span: q.Span, Values: d.nothing(q.Span, nil, q.Metric)}}
+	}
+	if q.Group == "total" {
+		return totals[:1], totals[0], nil
+	}
+	rows, err := d.run(ctx, db, q, totals[0].Values)
+	return rows, totals[0], err
+}
+
+// run asks once. Of times there is a row each, in their order, whether anything was in them or not; nothing is null
+// where it is so in the totals.
+func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals []Value) ([]Row, error) {
+	var rows []Row
+	var scan *scanner
+	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.statement, d.args(q), func(row schemas.Row) error {
+		if scan == nil {
+			var err error
+			if scan, err = newScanner(d, row.(described)); err != nil {
+				return err
+			}
+		}
+		key, raw, err := scan.read(row)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if groups[q.Group].Of != "time" {
+		for i := range rows {
+			rows[i].Values = d.values(rows[i].Values, q.Span, q.Metric)
+		}
+		slices.SortFunc(rows, func(a, b Row) int { return compareKeys(a.Key, b.Key) })
+		return rows, nil
+	}
+	found := make(map[string]Row, len(rows))
+	for _, row := range rows {
+		found[row.Key] = row
+	}
+	var times []Row
+	for _, span := range q.Span.Split(q.Group) {
+		key := first(q.Group, span.From).Format(time.DateOnly)
+		row, ok := found[key]
+		if ok {
+			row.Values = d.values(row.Values, span, q.Metric)
+		} else {
+			row = Row{Key: key, Values: d.nothing(span, totals, q.Metric)}
+		}
+		row.Span = span
+		times = append(times, row)
+		delete(found, key)
+	}
+	for key := range found {
+		return nil, fmt.Errorf("run report %s: %s is no %s of the span", d.Name, key, q.Group)
+	}
+	return times, nil
+}
+
+// compareKeys puts ids in the order of their numbers.
+func compareKeys(a, b string) int {
+	if len(a) != len(b) && digits(a) && digits(b) {
+		return len(a) - len(b)
+	}
+	if a < b {
+		return -1
+	} else if a > b {
+		return 1
+	}
+	return 0
+}
+
+func digits(s string) bool {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// args are the parameters that the statement takes.
+func (d *Definition) args(q Question) []any {
+	all := map[string]any{
+		"account": uint64(q.Account), "from": q.Span.From.Format(time.DateOnly), "to": q.Span.Until.Format(time.DateOnly),
+		"group": q.Group, "by": cmp.Or(q.by, q.Group), "basis": q.Basis, "currency": q.Currency, "zone": q.Zone,
+		"today":    q.Today.Format(time.DateOnly),
+		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
+		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
+		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
+		"accounts": some(q.Accounts), "measures": some(q.Measures),
+	}
+	var args []any
+	for name, value := range all {
+		if d.takes[name] {
+			args = append(args, clickhouse.Named(name, value))
+		}
+	}
+	return args
+}
+
+// some is a list that the driver takes for an empty one too.
+func some[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
+}
+
+// described is a row that knows its columns.
+type described interface {
+	Columns() []string
+	ColumnTypes() []driver.ColumnType
+}
+
+// scanner reads rows, whatever the order of their columns.
+type scanner struct {
+	columns []any // pointers, as the columns come
+	key     int
+	figures []int // the columns of the raw figures, by all figures; -1 of ratios
+	figure  []Figure
+}
+
+func newScanner(d *Definition, row described) (*scanner, error) {
+	s := &scanner{key: -1, figures: make([]int, len(d.Figures)), figure: d.Figures}
+	names := row.Columns()
+	for i, column := range row.ColumnTypes() {
+		s.columns = append(s.columns, reflect.New(column.ScanType()).Interface())
+		if names[i] == "key" {
+			s.key = i
+		}
+	}
+	for i := range d.Figures {
+		s.figures[i] = slices.Index(names, d.Figures[i].Name)
+		if d.Figures[i].Ratio() {
+			s.figures[i] = -1
+		} else if s.figures[i] < 0 {
+			return nil, fmt.Errorf("there is no column %s", d.Figures[i].Name)
+		}
+	}
+	if s.key < 0 {
+		return nil, fmt.Errorf("there is no column key")
+	}
+	return s, nil
+}
+
+func (s *scanner) read(row schemas.Row) (string, []Value, error) {
+	if err := row.Scan(s.columns...); err != nil {
+		return "", nil, err
+	}
+	raw := make([]Value, len(s.figures))
+	for i, at := range s.figures {
+		if at < 0 {
+			continue
+		}
+		var err error
+		if raw[i], err = valueOf(s.columns[at], s.figure[i].Decimals()); err != nil {
+			return "", nil, fmt.Errorf("%s: %w", s.figure[i].Name, err)
+		}
+	}
+	key, ok := s.columns[s.key].(*string)
+	if !ok {
+		return "", nil, fmt.Errorf("the key is no text")
+	}
+	return *key, raw, nil
+}
+
+// values works the ratios out, and puts everything into the units that were asked for.
+func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
+	values := slices.Clone(raw)
+	for i := range d.Figures {
+		f := &d.Figures[i]
+		number := raw[i].Rat()
+		if f.Ratio() {
+			number = d.quotient(f, raw, span)
+		} else if !metric || units[f.Unit].factor == 0 {
+			continue
+		}
+		if values[i] = (Value{}); number == nil {
+			continue
+		}
+		if factor := units[f.Unit].factor; metric && factor != 0 {
+			number = new(big.Rat).Mul(number, exact(factor))
+		}
+		values[i] = Rounded(number, f.Decimals())
+	}
+	return values
+}
+
+// quotient is a ratio, nil if it has no denominator or lacks a figure.
+func (d *Definition) quotient(f *Figure, raw []Value, span Span) *big.Rat {
+	of := func(factors []Factor) *big.Rat {
+		all := big.NewRat(1, 1)
+		for _, factor := range factors {
+			number := big.NewRat(factor.Number, 1)
+			switch factor.Figure {
+			case "":
+			case SpanDays:
+				number = big.NewRat(int64(span.Days()), 1)
+			default:
+				if number = raw[d.index(factor.Figure)].Rat(); number == nil {
+					return nil
+				}
+			}
+			all.Mul(all, number)
+		}
+		return all
+	}
+	over, under := of(f.Over), of(f.Under)
+	if over == nil || under == nil || under.Sign() == 0 {
+		return nil
+	}
+	if f.Unit == "percent" {
+		over.Mul(over, big.NewRat(100, 1))
+	}
+	return over.Quo(over, under)
+}
+
+// exact is a factor of units as its digits say it.
+func exact(f float64) *big.Rat {
+	r, _ := new(big.Rat).SetString(fmt.Sprint(f))
+	return r
+}
+
+// nothing are the figures of what there is nothing of: none, and no ratio. What is null in the totals is so here.
+func (d *Definition) nothing(span Span, totals []Value, metric bool) []Value {
+	raw := make([]Value, len(d.Figures))
+	for i := range raw {
+		if f := &d.Figures[i]; (f.Additive() || f.Unit == "distinct") && (totals == nil || totals[i].Known()) {
+			raw[i] = Whole(0)
+		}
+	}
+	return d.values(raw, span, metric)
+}
+
+// in is the definition in the units that are asked for.
+func (d *Definition) in(metric bool) *Definition {
+	if !metric {
+		return d
+	}
+	shown := *d
+	shown.Figures = slices.Clone(d.Figures)
+	rename := func(name, unit string) string {
+		if u := units[unit]; u.factor != 0 {
+			return name[:len(name)-len(u.suffix)] + u.metric
+		}
+		return name
+	}
+	for i := range shown.Figures {
+		f := &shown.Figures[i]
+		for _, side := range []*[]Factor{&f.Over, &f.Under} {
+			*side = slices.Clone(*side)
+			for j, factor := range *side {
+				if of := d.Figure(factor.Figure); of != nil {
+					(*side)[j].Figure = rename(of.Name, of.Unit)
+				}
+			}
+		}
+		f.Name = rename(f.Name, f.Unit)
+	}
+	return &shown
+}

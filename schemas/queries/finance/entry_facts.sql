@@ -1,0 +1,85 @@
+-- Sums of entries of the ledger by the key of a group, as vehicle_facts.sql has them of facts, for what facts do not know:
+-- channels, customers, bookings, and the cash basis. Which account goes into which measure is said by the chart, in
+-- parameters. Revenue and what lessens it are credits; costs are debits. Seconds and billed days are those of
+-- rental_days. On the cash basis nothing of this is summed but received and paid: what payments brought in less what they
+-- gave back and what providers kept of them, and what was paid for expenses, work orders and tolls, on the days on which
+-- money moved; taxes are in both, deposits in neither. A part of reports. FINAL, because an entry that was written twice
+-- counts once. EXPLAIN indexes=1: ledger_entries and rental_days by account and local_date.
+SELECT
+    if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} IN ('vehicle', 'customer', 'booking'),
+        toString(number), if({group:String} = 'channel', word, if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
+    sum(entries.rented_s) AS rented_s, sum(entries.billed_days) AS billed_days,
+    sum(entries.revenue_time) AS revenue_time, sum(entries.revenue_mileage) AS revenue_mileage,
+    sum(entries.revenue_extras) AS revenue_extras, sum(entries.revenue_protection) AS revenue_protection,
+    sum(entries.revenue_fees) AS revenue_fees, sum(entries.revenue_damage) AS revenue_damage,
+    sum(entries.discounts) AS discounts, sum(entries.refunds) AS refunds,
+    sum(entries.toll_recharge) AS toll_recharge, sum(entries.platform_fees) AS platform_fees,
+    sum(entries.cost_energy) AS cost_energy, sum(entries.cost_maintenance) AS cost_maintenance,
+    sum(entries.cost_other_variable) AS cost_other_variable, sum(entries.cost_depreciation) AS cost_depreciation,
+    sum(entries.cost_finance) AS cost_finance, sum(entries.cost_insurance) AS cost_insurance,
+    sum(entries.cost_other_fixed) AS cost_other_fixed,
+    sum(entries.received) AS received, sum(entries.paid) AS paid
+FROM (
+    SELECT
+        if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year', 'channel'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'booking', booking, vehicle) AS number,
+        if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
+        toUInt64(0) AS rented_s, toUInt64(0) AS billed_days,
+        sumIf(-amount, measure = 'revenue_time') AS revenue_time,
+        sumIf(-amount, measure = 'revenue_mileage') AS revenue_mileage,
+        sumIf(-amount, measure = 'revenue_extras') AS revenue_extras,
+        sumIf(-amount, measure = 'revenue_protection') AS revenue_protection,
+        sumIf(-amount, measure = 'revenue_fees') AS revenue_fees,
+        sumIf(-amount, measure = 'revenue_damage') AS revenue_damage,
+        sumIf(-amount, measure = 'discounts') AS discounts,
+        sumIf(-amount, measure = 'refunds') AS refunds,
+        sumIf(-amount, measure = 'toll_recharge') AS toll_recharge,
+        sumIf(amount, measure = 'platform_fees') AS platform_fees,
+        sumIf(amount, measure = 'cost_energy') AS cost_energy,
+        sumIf(amount, measure = 'cost_maintenance') AS cost_maintenance,
+        sumIf(amount, measure = 'cost_other_variable') AS cost_other_variable,
+        sumIf(amount, measure = 'cost_depreciation') AS cost_depreciation,
+        sumIf(amount, measure = 'cost_finance') AS cost_finance,
+        sumIf(amount, measure = 'cost_insurance') AS cost_insurance,
+        sumIf(amount, measure = 'cost_other_fixed') AS cost_other_fixed,
+        sumIf(amount, {basis:String} = 'cash' AND kind = 'payment') AS received,
+        -sumIf(amount, {basis:String} = 'cash' AND kind IN ('expense', 'work_order', 'toll')) AS paid
+    FROM (
+        SELECT local_date, vehicle, customer, booking, channel, amount, kind, if({basis:String} = 'cash', '',
+            transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '')) AS measure
+        FROM ledger_entries FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
+            AND if({basis:String} = 'cash', ledger_account = 'cash', startsWith(ledger_account, 'revenue.')
+                OR startsWith(ledger_account, 'contra.') OR startsWith(ledger_account, 'cost.') OR ledger_account = 'fx')
+    )
+    WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+            OR vehicle IN (/*query vehicles_chosen*/))
+    GROUP BY began, number, word
+    UNION ALL
+    SELECT
+        if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year', 'channel'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'booking', booking, vehicle) AS number,
+        if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
+        sum(r.rented_s) AS rented_s, sum(r.billed_days) AS billed_days,
+        toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0)
+    FROM rental_days AS r FINAL
+    WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
+        AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+            OR vehicle IN (/*query vehicles_chosen*/))
+    GROUP BY began, number, word
+) AS entries
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = entries.number
+GROUP BY key
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -1,0 +1,21 @@
+-- The first and the last local date of which an account may have facts: of its vehicles, rentals, entries of the ledger
+-- and the facts that it has. An aggregate over nothing is 1970.
+SELECT minIf(first, first > toDate32('1970-01-01')), max(last)
+FROM
+(
+    SELECT min(ifNull(coalesce(toDate32OrNull(JSONExtractString(body, 'in_service_on')),
+            toDate32OrNull(JSONExtractString(body, 'acquired_on'))), toDate32(created_at) - 1)) AS first,
+        toDate32('1970-01-01') AS last
+    FROM vehicles FINAL WHERE account = {account:UInt64}
+    UNION ALL
+    SELECT toDate32(min(least(pickup_at, if(toUnixTimestamp64Milli(actual_pickup_at) = 0, pickup_at, actual_pickup_at))))
+            - 1, toDate32(max(greatest(pickup_at, return_at))) + 1
+    FROM bookings FINAL WHERE account = {account:UInt64} AND status IN ('active', 'completed')
+    UNION ALL
+    SELECT min(local_date), max(local_date) FROM ledger_entries
+    WHERE account = {account:UInt64} AND ledger_account IN {accounts:Array(String)}
+    UNION ALL
+    SELECT min(local_date), max(local_date) FROM rental_days WHERE account = {account:UInt64}
+    UNION ALL
+    SELECT min(local_date), max(local_date) FROM vehicle_days WHERE account = {account:UInt64}
+)
