@@ -199,8 +199,8 @@ func (w *world) aFileIsOfOneAttempt(other *API, job string) {
 		w.t.Errorf("%v %q, and live %q", r.header, r.body, live.body)
 	}
 	var days []uint16
-	if err := w.db.QueryRow(w.t.Context(), "SELECT groupUniqArray(keep_days) FROM job_output WHERE job = ? AND attempt > 1",
-		n).Scan(&days); err != nil || len(days) != 1 || days[0] != 90 {
+	if err := w.db.QueryRow(w.t.Context(),
+		"SELECT groupUniqArray(keep_days) FROM job_output WHERE job = ? AND attempt > 1", n).Scan(&days); err != nil || len(days) != 1 || days[0] != 90 {
 		w.t.Error("kept for", days, err)
 	}
 }

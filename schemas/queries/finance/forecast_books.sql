@@ -39,3 +39,4 @@ FROM
 )
 GROUP BY class, day
 ORDER BY class, day
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -6,3 +6,4 @@ LEFT JOIN vehicle_traits AS t ON t.account = {account:UInt64} AND t.vehicle = d.
 WHERE d.account = {account:UInt64} AND d.local_date BETWEEN {from:Date32} AND {to:Date32} AND d.vehicle != 0
 GROUP BY class, day
 ORDER BY class, day
+SETTINGS do_not_merge_across_partitions_select_final = 1

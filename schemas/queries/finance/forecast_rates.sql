@@ -14,3 +14,4 @@ FROM
 LEFT JOIN vehicle_traits AS t ON t.account = {account:UInt64} AND t.vehicle = d.vehicle
 GROUP BY class, weekday
 ORDER BY class, weekday
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -21,3 +21,4 @@ FROM
 ) AS d
 LEFT JOIN vehicle_traits AS t ON t.account = {account:UInt64} AND t.vehicle = d.vehicle
 ORDER BY vehicle
+SETTINGS do_not_merge_across_partitions_select_final = 1
