@@ -148,6 +148,8 @@ var EventsOfRecords = []RecordEvents{
 	{"expense", "finance", changes("expense")},
 	{"recurring_cost", "finance", changes("recurring_cost")},
 	{"toll", "finance", changes("toll")},
+	{"saved_report", "finance", changes("saved_report")},
+	{"job", "finance", []string{"report.ready", "report.failed"}}, // of saved reports; other jobs are not told of
 	{"device", "location", changes("device")},
 	{"device_command", "fleet", []string{
 		"device.command.queued", "device.command.sent", "device.command.delivered", "device.command.acknowledged",

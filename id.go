@@ -63,6 +63,7 @@ const (
 	NotePrefix         = "not_"
 	BlockPrefix        = "blk_"
 	DriverTagPrefix    = "dtg_"
+	SavedReportPrefix  = "srp_"
 
 	InvoicePrefix       = "inv_"
 	CreditNotePrefix    = "crn_"

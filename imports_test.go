@@ -80,6 +80,8 @@ var allowed = []struct {
 	{"api/account", []string{"", "query", "api/rest", "api/auth", "api/record", "api/desk", "api/stream",
 		"api/rental/price", "api/rental/paperwork"}, nil},
 	{"api/ingest", []string{"", "query", "api/rest", "api/auth", "api/record", "api/desk"}, nil},
+	{"api/outlook", []string{"", "query", "api/rest", "api/auth", "api/record", "api/rental/..."}, nil},
+	{"api/savedreport", []string{"", "query", "api/rest", "api/auth", "api/record", "api/export"}, nil},
 	{"api/transfer",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/export", "api/sheet"}, nil},
 	{"api/track", []string{"", "query", "query/area", "query/pair", "api/rest", "api/auth", "api/record",

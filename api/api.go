@@ -15,10 +15,12 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/desk/event"
 	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/outlook"
 	"github.com/motorpool/fleet/api/paper"
 	"github.com/motorpool/fleet/api/rent"
 	"github.com/motorpool/fleet/api/report"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/savedreport"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/track"
@@ -49,6 +51,8 @@ type API struct {
 	report   *report.API
 	paper    *paper.API
 	account  *account.API
+	outlook  *outlook.API
+	saved    *savedreport.API
 	transfer *transfer.API
 }
 
@@ -65,7 +69,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a := &API{
 		Server: s, desk: d, track: track.New(s, d, deps.Changes), ingest: ingest.New(s, d, deps.Publisher, deps.Reader),
 		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),
-		account:  account.New(s, d, deps.Stream),
+		account: account.New(s, d, deps.Stream), outlook: outlook.New(s), saved: savedreport.New(s),
 		transfer: transfer.New(s),
 	}
 	a.track.Routes()
@@ -74,6 +78,9 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.report.Routes()
 	a.ingest.Routes()
 	a.account.Routes()
+	a.outlook.Routes()
+	s.Reporter = reporterOf(a.report)
+	a.saved.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil

@@ -49,10 +49,12 @@ var kinds = map[string]rest.Kind{
 	fleet.ExpensePrefix:      {Log: record.Expenses.Name, Read: auth.FinanceRead},
 	fleet.RecurringCostPrefix: {Log: record.RecurringCosts.Name, Read: auth.FinanceRead,
 		NamedBy: []string{"recurring_cost_id"}, NameOf: calledRecurring},
-	fleet.TollPrefix:      {Log: record.Tolls.Name, Read: auth.FinanceRead},
-	fleet.NotePrefix:      {Log: record.Notes.Name, Read: auth.CustomersRead},
-	fleet.DocumentPrefix:  {Log: record.Documents.Name, Read: auth.CustomersRead},
-	fleet.DriverTagPrefix: {Log: record.DriverTags.Name, Read: auth.CustomersRead},
+	fleet.TollPrefix:        {Log: record.Tolls.Name, Read: auth.FinanceRead},
+	fleet.NotePrefix:        {Log: record.Notes.Name, Read: auth.CustomersRead},
+	fleet.DocumentPrefix:    {Log: record.Documents.Name, Read: auth.CustomersRead},
+	fleet.DriverTagPrefix:   {Log: record.DriverTags.Name, Read: auth.CustomersRead},
+	fleet.SavedReportPrefix: {Log: record.SavedReports.Name, Read: auth.ReportsRead, NameOf: calledByName},
+	fleet.JobPrefix:         {Log: record.Jobs.Name, Read: auth.TelematicsRead, EventScope: auth.ReportsRead},
 }
 
 // locationMembers are the members of bookings, vehicles and blocks that name a location.

@@ -202,12 +202,12 @@ func TestAKindOfRecordIsAddedByTheRecipe(t *testing.T) {
 	w.do("GET", "/v1/stickers", "", "Authorization", "Bearer "+w.newKey(w.account, auth.BookingsRead)).
 		problem(403, "insufficient_scope")
 
-	told.check(t, id)
+	told.check(t, id, stickerEvents.Types...)
 	stickersAreDescribed(t, w)
 }
 
-// check holds what was told of a sticker against what was done with it.
-func (k *keptEvents) check(t *testing.T, id string) {
+// check holds what was told of a record against what is wanted.
+func (k *keptEvents) check(t *testing.T, id string, want ...string) {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -221,7 +221,7 @@ func (k *keptEvents) check(t *testing.T, id string) {
 			types = append(types, e.Type)
 		}
 	}
-	wantEqual(t, "told", types, stickerEvents.Types)
+	wantEqual(t, "told", types, want)
 }
 
 // stickersAreDescribed looks for stickers in the OpenAPI document and among the types of events.

@@ -54,6 +54,7 @@ var feeds = []Feed{
 	{"recurring_costs", []string{"recurring_cost"}, plain},
 	{"reminders", []string{"reminder"}, plain},
 	{"route_plans", []string{"route_plan"}, plain},
+	{"saved_reports", []string{"saved_report"}, plain},
 	{"service_tasks", []string{"service_task"}, plain},
 	{"tolls", []string{"toll"}, plain},
 	{"trip_drivers", []string{"trip_driver"}, plain},

@@ -5,22 +5,22 @@ import "github.com/motorpool/fleet"
 // Job is a long piece of work that somebody asked for, as it is stored. Its steps are done elsewhere and noted in the
 // table job_steps; the work is done when its record says so, which is written when as many steps are done.
 type Job struct {
-	Kind     string    `json:"kind"`               // what is done: JobBackfill, JobImport, JobExport
+	Kind     string    `json:"kind"`               // what is done: JobBackfill, JobImport, JobExport, JobReport
 	Subject  string    `json:"subject,omitempty"`  // the record that it is about
 	Total    uint64    `json:"total"`              // steps
 	Error    string    `json:"error,omitempty"`    // why it was given up; no further step is done
-	Transfer *Transfer `json:"transfer,omitempty"` // of an import or export
+	Transfer *Transfer `json:"transfer,omitempty"` // of an import, export or report
 
 	FinishedAt Instant `json:"finished_at,omitzero"` // of a backfill with steps: when the last of them was done
 }
 
-// Transfer is what an import or export is to do, for whom, and who does it.
+// Transfer is what an import, export or report is to do, for whom, and who does it.
 type Transfer struct {
-	Records string `json:"records"` // what is brought or fetched, as in the paths: "vehicles"
-	Format  string `json:"format"`  // csv or jsonl
+	Records string `json:"records"` // what is brought or fetched, as in the paths: "vehicles"; of a report its name
+	Format  string `json:"format"`  // csv or jsonl; of a report one of those of reports
 	Mode    string `json:"mode,omitempty"`
 	DryRun  bool   `json:"dry_run,omitempty"`
-	Query   string `json:"query,omitempty"` // which records an export fetches, as the query string of a list
+	Query   string `json:"query,omitempty"` // of an export or a report: what is asked, as the query string of its route
 
 	Key       uint64   `json:"key"` // who asked for it, and what that key might do then
 	Scopes    []string `json:"scopes"`
@@ -39,6 +39,7 @@ const (
 	JobBackfill = "geofence_backfill" // a step is a vehicle that is derived again
 	JobImport   = "import"            // a step is a row of the file
 	JobExport   = "export"            // a step is a record
+	JobReport   = "report"            // one step: the report
 )
 
 // Jobs describes the kind.

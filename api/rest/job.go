@@ -16,10 +16,10 @@ import (
 type Job struct {
 	ID         string         `json:"id" doc:"Identity." example:"job_1234"`
 	Object     string         `json:"object" doc:"Always job." example:"job"`
-	Kind       string         `json:"kind" doc:"What is done: geofence_backfill, import or export. More may be added." example:"geofence_backfill"`
+	Kind       string         `json:"kind" doc:"What is done: geofence_backfill, import, export or report. More may be added." example:"geofence_backfill"`
 	Subject    string         `json:"subject_id,omitempty" doc:"The record that it is about." example:"geo_1234"`
-	Records    string         `json:"records,omitempty" doc:"What is imported or exported, as kind= says." example:"vehicles"`
-	Format     string         `json:"format,omitempty" doc:"Of the file: csv or jsonl."`
+	Records    string         `json:"records,omitempty" doc:"What is imported or exported, as kind= says; of a report its name." example:"vehicles"`
+	Format     string         `json:"format,omitempty" doc:"Of the file: csv or jsonl; of a report one of those of reports."`
 	Mode       string         `json:"mode,omitempty" doc:"Of an import: create or upsert."`
 	DryRun     bool           `json:"dry_run,omitempty" doc:"The import looks at the rows and writes nothing."`
 	Status     string         `json:"status" enum:"queued,running,done,failed" doc:"An import is done when every row was judged: result counts the rows that were refused, and /errors lists them. What is failed was given up, or, of a backfill, has vehicles that could not be done."`
@@ -33,7 +33,7 @@ type Job struct {
 
 // Progress is how much of a job is done.
 type Progress struct {
-	Done  uint64 `json:"done" doc:"Steps that are done; of a backfill, vehicles; of an import, rows; of an export, records."`
+	Done  uint64 `json:"done" doc:"Steps that are done; of a backfill, vehicles; of an import, rows; of an export, records; of a report, the report."`
 	Total uint64 `json:"total"`
 }
 
@@ -50,6 +50,9 @@ func (a *Server) JobScopes() []auth.Scope {
 	for _, t := range a.Transfers {
 		read, write := t.Scopes()
 		scopes[read], scopes[write] = true, true
+	}
+	for _, work := range a.Works {
+		scopes[work.Read] = true
 	}
 	return slices.Sorted(maps.Keys(scopes))
 }

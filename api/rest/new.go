@@ -50,6 +50,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
+		Works: map[string]JobWork{}, WakeJobs: func() {},
 		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Absent: map[string]func(string) string{},
 		Related:    map[*query.Listing]relatedFunc{},
 		EventViews: map[fleet.Kind]func(*fleet.Event, bool) (any, error){},

@@ -139,6 +139,12 @@ type Server struct {
 	Absent map[string]func(name string) string
 	// Chores are done between imports and exports.
 	Chores []func(context.Context) error
+	// Works says how jobs of kinds are done that rooms add, by the kind.
+	Works map[string]JobWork
+	// WakeJobs has this process look for jobs at once.
+	WakeJobs func()
+	// Reporter makes reports; without it there are none to save.
+	Reporter *Reporter
 
 	router    chi.Router
 	limiter   *auth.Limiter

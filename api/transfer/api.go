@@ -17,5 +17,7 @@ type API struct {
 
 // New makes imports and exports on a server. It registers nothing.
 func New(s *rest.Server) *API {
-	return &API{Server: s, jobs: record.NewLog(s.Store, record.Jobs), transfer: newTransferDesk()}
+	a := &API{Server: s, jobs: record.NewLog(s.Store, record.Jobs), transfer: newTransferDesk()}
+	s.WakeJobs = a.transfer.wake
+	return a
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/sheet"
@@ -120,11 +121,18 @@ func (a *API) transferRoutes(jobs *rest.Resource[record.Job]) {
 		About:   fmt.Sprintf("In order, and at most %d of them. Needs the scope to write what is imported.", maxErrors),
 		Params:  rest.PageParams, Reply: a.ListSchema(RowIssue{}),
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.jobErrors(jobs, w, r) })
+	files := []string{"text/csv", "application/x-ndjson"}
+	for _, work := range a.Works {
+		reads = append(reads, work.Read)
+		files = append(files, export.MediaTypes(work.Formats)...)
+	}
+	slices.Sort(reads)
+	slices.Sort(files)
 	a.Handle(rest.Route{
-		Method: "GET", Path: jobs.Path + "/{id}/result", ID: "getJobResult", Tag: "Jobs", AnyOf: reads,
-		Summary: "Download what was exported",
-		About:   "409 while the job is not done. Needs the scope to read what was exported, and `customers.pii:read` for customers that were exported with it.",
-		Reply:   &huma.Schema{Type: "string"}, ReplyTypes: []string{"text/csv", "application/x-ndjson"}, Conflicts: true,
+		Method: "GET", Path: jobs.Path + "/{id}/result", ID: "getJobResult", Tag: "Jobs", AnyOf: slices.Compact(reads),
+		Summary: "Download what was exported, or a report",
+		About:   "409 while the job is not done. Needs the scope to read what was exported, and `customers.pii:read` for customers that were exported with it; of a report that to read reports. What was exported is kept for 30 days, a report for 90.",
+		Reply:   &huma.Schema{Type: "string"}, ReplyTypes: slices.Compact(files), Conflicts: true,
 		Timeout: rest.ExportTime,
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.jobResult(jobs, w, r) })
 }
@@ -136,6 +144,9 @@ func (a *API) jobOf(r *http.Request, jobs *rest.Resource[record.Job]) (record.Re
 		return rec, err
 	}
 	t := rec.Body.Transfer
+	if work, ok := a.Works[rec.Body.Kind]; ok {
+		return rec, rest.RequireScope(auth.From(r.Context()), work.Read)
+	}
 	if t == nil || a.Transfers[t.Records] == nil {
 		return rec, rest.RequireScope(auth.From(r.Context()), auth.TelematicsRead)
 	}

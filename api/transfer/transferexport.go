@@ -92,6 +92,9 @@ func (a *API) jobResult(jobs *rest.Resource[record.Job], w http.ResponseWriter, 
 		return err
 	}
 	t, name := rec.Body.Transfer, fleet.FormatID(fleet.JobPrefix, rec.ID)
+	if work, ok := a.Works[rec.Body.Kind]; ok && t != nil {
+		return a.jobFile(w, r, &rec, &work)
+	}
 	switch {
 	case t == nil || rec.Body.Kind != record.JobExport:
 		return fleet.NewError(fleet.CodeNotFound, "The job "+name+" has no result: it is no export.")

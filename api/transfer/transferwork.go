@@ -107,7 +107,9 @@ func (a *API) WorkOn(ctx context.Context, job query.JobRef) {
 		return
 	}
 	ctx = a.OnBehalf(ctx, &l.Rec)
-	if l.Rec.Body.Kind == record.JobImport {
+	if work, ok := a.Works[l.Rec.Body.Kind]; ok {
+		err = a.doWork(ctx, l, &work)
+	} else if l.Rec.Body.Kind == record.JobImport {
 		err = a.doImport(ctx, l)
 	} else {
 		err = a.doExport(ctx, l)

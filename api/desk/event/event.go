@@ -153,6 +153,17 @@ type stored struct {
 	} `json:"deposit"`
 	Refunds []json.RawMessage `json:"refunds"`
 	Listed  json.RawMessage   `json:"do_not_rent_matches"`
+
+	// Of a job.
+	Kind     string `json:"kind"`
+	Subject  string `json:"subject"`
+	Error    string `json:"error"`
+	Transfer struct {
+		Records    string         `json:"records"`
+		Format     string         `json:"format"`
+		Finished   bool           `json:"finished"`
+		FinishedAt record.Instant `json:"finished_at"`
+	} `json:"transfer"`
 }
 
 func (s *stored) state(kind string) string {
@@ -249,6 +260,12 @@ func besideState(kind string, same bool, before, after *stored) (types []string)
 		}
 	case kind == "agreement" && before.SignedAt.IsZero() && !after.SignedAt.IsZero():
 		types = append(types, "agreement.signed")
+	case kind == record.Jobs.Name && after.Kind == record.JobReport:
+		if after.Transfer.Finished && !before.Transfer.Finished {
+			types = append(types, "report.ready")
+		} else if after.Error != "" && before.Error == "" {
+			types = append(types, "report.failed")
+		}
 	case kind == "payment" && same && len(after.Refunds) > len(before.Refunds):
 		types = append(types, "payment.refunded")
 	}
@@ -258,7 +275,18 @@ func besideState(kind string, same bool, before, after *stored) (types []string)
 // eventBody is the object of the events of a revision.
 func eventBody(w record.Written) (json.RawMessage, error) {
 	object := map[string]any{}
-	if !slices.Contains(thin, w.Kind) {
+	if w.Kind == record.Jobs.Name { // who does it, and for whom, is nobody's business
+		var job stored
+		if err := json.Unmarshal(w.After, &job); err != nil {
+			return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
+		}
+		object["kind"], object["subject_id"] = job.Kind, job.Subject
+		object["records"], object["format"] = job.Transfer.Records, job.Transfer.Format
+		object["finished_at"] = job.Transfer.FinishedAt
+		if job.Error != "" {
+			object["error"] = job.Error
+		}
+	} else if !slices.Contains(thin, w.Kind) {
 		dec := json.NewDecoder(bytes.NewReader(w.After))
 		dec.UseNumber()
 		if err := dec.Decode(&object); err != nil {

@@ -84,6 +84,12 @@ func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 		{"trip_driver", "create", "", `{"driver":"Jane"}`, "vehicle.trip.driver_assigned"},
 		{"trip_driver", "create", "", `{}`, "vehicle.trip.driver_removed"},
 		{"api_key", "create", "", `{"status":"x"}`, ""},
+		{"job", "create", "", `{"kind":"report","transfer":{"records":"revenue"}}`, ""},
+		{"job", "update", `{"kind":"report","transfer":{}}`, `{"kind":"report","transfer":{"attempts":1}}`, ""},
+		{"job", "update", `{"kind":"report","transfer":{}}`, `{"kind":"report","transfer":{"finished":true}}`,
+			"report.ready"},
+		{"job", "update", `{"kind":"report"}`, `{"kind":"report","error":"no"}`, "report.failed"},
+		{"job", "update", `{"kind":"export","transfer":{}}`, `{"kind":"export","transfer":{"finished":true}}`, ""},
 		{"calendar", "update", `{}`, `{"holds":[]}`, ""},
 	} {
 		w := written(test.kind, test.action, test.before, test.after)
@@ -114,6 +120,9 @@ func TestEveryEventOfARecordIsAType(t *testing.T) {
 		}
 	}
 	for _, r := range fleet.EventsOfRecords {
+		if r.Kind == "job" {
+			continue // only a report that is done, or failed, is told of
+		}
 		for _, w := range []record.Written{written(r.Kind, "create", "", "{}"), written(r.Kind, "update", "{}", "{}"),
 			written(r.Kind, "archive", "{}", "{}")} {
 			once := r.Kind == "alert_ack" || r.Kind == "trip_driver" // these are made and never changed
@@ -121,6 +130,26 @@ func TestEveryEventOfARecordIsAType(t *testing.T) {
 				t.Errorf("%s %s: %d events, %v", r.Kind, w.Action, len(all), err)
 			}
 		}
+	}
+}
+
+// A job says for whom it is done, with what scopes, and which process does it: of that nothing is told.
+func TestAReportIsToldWithoutWhoAskedForIt(t *testing.T) {
+	all, err := Of(written("job", "update", `{"kind":"report"}`, `{"kind":"report","subject":"srp_4","transfer":{"records":"revenue",
+		"format":"csv","query":"customer_id=cus_1","key":7,"scopes":["admin"],"holder":"9","finished":true,"finished_at":"2026-01-02T03:04:05Z"}}`))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	var object map[string]any
+	if err := json.Unmarshal(all[0].Body, &object); err != nil {
+		t.Fatal(err)
+	}
+	delete(object, "id")
+	delete(object, "revision")
+	want := map[string]any{"object": "job", "kind": "report", "subject_id": "srp_4", "records": "revenue", "format": "csv",
+		"finished_at": "2026-01-02T03:04:05.000Z"}
+	if !reflect.DeepEqual(object, want) {
+		t.Errorf("told is %v, want %v", object, want)
 	}
 }
 
