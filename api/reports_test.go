@@ -39,7 +39,9 @@ func newBusiness(t *testing.T) *business {
 	}
 	b.owner = b.customers[2]
 	for i, more := range []string{
-		`,"vehicle_class_id":"` + b.class + `","home_location_id":"` + b.home + `","tags":["ev","vip"]`, `,"owner_customer_id":"` + b.owner + `","ownership":"consigned","tags":["ev"]`, `,"vehicle_class_id":"` + b.class + `"`} {
+		`,"vehicle_class_id":"` + b.class + `","home_location_id":"` + b.home + `","tags":["ev","vip"]`,
+		`,"owner_customer_id":"` + b.owner + `","ownership":"consigned","tags":["ev"]`,
+		`,"vehicle_class_id":"` + b.class + `"`} {
 		b.vehicles = append(b.vehicles, b.vehicle(fmt.Sprintf(`{"make":"%s","model":"M%d","license_plate":"CAR-%d",
 			"in_service_on":"2025-12-15","acquisition_cost":{"amount":%d,"currency":"USD"}%s}`, []string{"Tesla", "Kia", "Tesla"}[i], i, i, 2000000+i, more)))
 	}

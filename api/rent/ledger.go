@@ -125,10 +125,9 @@ func (a *API) ledgerRoutes() {
 		About: "By day, ledger account and transaction. CSV is for people: accounts by number and name, the numbers of bookings and customers, plates (with vehicles:read), the names of customers (with customers:read), " +
 			"what each entry is for (of work orders with maintenance:read), amounts as decimals (`1212.00`) with `currency`, the day on which it became known in the account's zone, and the ids behind. " +
 			"In other tables an amount takes two columns, `amount` in minor units and `currency`.",
-		Params: slices.Concat(rest.PageParams, ledgerDays("Of this day of the books"), ledgerParams, entryParams, []rest.Param{
-			{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."},
-			rest.FormatParam(export.Tables),
-		}),
+		Params: slices.Concat(rest.PageParams, ledgerDays("Of this day of the books"), ledgerParams, entryParams,
+			[]rest.Param{{Name: "sort", Enum: []string{"-local_on", "local_on"}, About: "`-local_on` unless given."},
+				rest.FormatParam(export.Tables)}),
 		Reply: rest.List[LedgerEntry]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: rest.ExportTime,
 	}, a.listLedgerEntries)
 	a.ledgerBookRoutes()
