@@ -85,6 +85,8 @@ const (
 	EventRunUpdated = "vehicle.route_run.updated"
 	EventRunEnded   = "vehicle.route_run.ended"
 	EventRunDeleted = "vehicle.route_run.deleted"
+	// what is stored twice of the books differs; the object says where, by how much, and how it is repaired
+	EventBooksDrift = "books.drift"
 )
 
 // RecordEvents says what is told of the business records of a kind.
@@ -181,6 +183,7 @@ var EventTypes = append([]string{
 	EventChargingDeleted, EventFenceEntered, EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated,
 	EventVisitDeleted, EventDrivingNoted, EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated,
 	EventAlertResolved, EventAlertWithdrawn, EventRunStarted, EventRunUpdated, EventRunEnded, EventRunDeleted,
+	EventBooksDrift,
 }, typesOfRecords()...)
 
 func typesOfRecords() (all []string) {
@@ -202,6 +205,9 @@ func EventCategory(eventType string) string {
 	}
 	if strings.HasPrefix(eventType, "alert.") {
 		return "alerts"
+	}
+	if eventType == EventBooksDrift {
+		return "finance"
 	}
 	return "location"
 }

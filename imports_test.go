@@ -66,6 +66,8 @@ var allowed = []struct {
 		[]string{"", "query", "api/record", "api/calendar", "api/rental", "api/desk/base", "api/desk/holding"}, nil},
 	{"api/desk/workshop", []string{"", "query", "api/record", "api/calendar", "api/rental", "api/rental/...",
 		"api/desk/base", "api/desk/books", "api/desk/holding", "api/desk/yard"}, nil},
+	{"api/desk/audit", []string{"", "schemas", "api/record", "api/rental/...", "api/desk/base", "api/desk/books",
+		"api/desk/fact", "api/desk/holding"}, nil},
 	{"api/desk",
 		[]string{"", "query", "schemas", "api/record", "api/calendar", "api/rental", "api/rental/...", "api/command"}, nil},
 	{"api/stream", []string{"", "query"}, nil},

@@ -65,7 +65,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	s.Kinds = kinds
 	d := desk.New(s.Store, s.DB, s.Now, s.Log)
 	event.Announce(s.Store, deps.Events)
-	d.Sender.Traccar = deps.Traccar
+	d.Sender.Traccar, d.Audit.To = deps.Traccar, deps.Events
 	a := &API{
 		Server: s, desk: d, track: track.New(s, d, deps.Changes), ingest: ingest.New(s, d, deps.Publisher, deps.Reader),
 		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),

@@ -10,7 +10,8 @@ import (
 )
 
 // View is a view that fills a table from another whenever something is inserted there. Neither insert is one step
-// with the other, so each view is such that what it made once may be made again: its table keeps no sums.
+// with the other, so each view is such that what it made once may be made again: its table keeps no sums. Those that
+// keep some are Rollups.
 type View struct {
 	Name   string
 	Source string // the table that is inserted into
@@ -25,7 +26,8 @@ var (
 	word        = regexp.MustCompile(`\w+`)
 )
 
-// Views returns the views that stand in the newest schema, in the order in which they were made.
+// Views returns the views that stand in the newest schema, in the order in which they were made, without those of
+// Rollups.
 func Views() []View {
 	var all []View
 	dropped := map[string]bool{}
@@ -41,7 +43,7 @@ func Views() []View {
 	}
 	standing := all[:0]
 	for _, v := range all {
-		if !dropped[v.Name] {
+		if !dropped[v.Name] && !sums(v.Table) {
 			standing = append(standing, v)
 		}
 	}

@@ -34,7 +34,7 @@ type Event struct {
 
 // EventData holds what an event is about.
 type EventData struct {
-	Object map[string]any `json:"object" doc:"The trip, stop, charging session, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id, and the driver's if that is a customer, but no name. Of a record what is stored, without what may be about a person; of a customer the id alone."`
+	Object map[string]any `json:"object" doc:"The trip, stop, charging session, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id, and the driver's if that is a customer, but no name. Of a drift of the books what was compared, what was expected and found, and the command that repairs it. Of a record what is stored, without what may be about a person; of a customer the id alone."`
 }
 
 // EventPage is a page of the feed of events.
@@ -107,7 +107,7 @@ func EventsOf(kinds map[string]rest.Kind) (all []EventType) {
 	for _, k := range kinds {
 		of[k.Log] = cmp.Or(k.EventScope, k.Read)
 	}
-	scopes := map[string]auth.Scope{}
+	scopes := map[string]auth.Scope{fleet.EventBooksDrift: auth.FinanceRead}
 	for _, r := range fleet.EventsOfRecords {
 		for _, t := range r.Types {
 			scopes[t] = of[r.Kind]

@@ -21,6 +21,7 @@
 //	yard      vehicles: their states, blocks, meters and inspections
 //	workshop  maintenance: reminders, work orders, issues of alerts
 //	fact      what reports stand on: facts of vehicles and rentals by local day
+//	audit     reconciliation: what is stored twice, held against each other and repaired
 //	desk      bookings, and what they need and cost; here all are opened, and their duties begin
 package desk
 
@@ -32,6 +33,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet/api/command"
+	"github.com/motorpool/fleet/api/desk/audit"
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/desk/books"
 	"github.com/motorpool/fleet/api/desk/cost"
@@ -56,6 +58,7 @@ type Desk struct {
 	Yard     *yard.Yard
 	Workshop *workshop.Workshop
 	Facts    *fact.Facts
+	Audit    *audit.Audit
 	Sender   *command.Sender // of commands to trackers, whose duty is done with those of the desk
 }
 
@@ -69,6 +72,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)
 	d.Facts = fact.New(b)
+	d.Audit = audit.New(b, d.Books, d.Holds, d.Facts)
 	// Each registers its consequences (Store.Then) and duties (AddDuty). Of two consequences of one kind of record the
 	// first is done first.
 	d.AddDuty("settle", 10*time.Second, store.SettleConsequences)
@@ -85,6 +89,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.Workshop.Register()
 	d.Yard.Register()
 	d.Facts.Register()
+	d.Audit.Register()
 	d.AddDuty("commands to trackers", command.Every, d.Sender.Tend)
 	return d
 }

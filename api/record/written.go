@@ -90,16 +90,21 @@ func (s *Store) written(ctx context.Context, r *revision, before string, list fu
 // listed is for revisions that the tables know already.
 func listed() error { return nil }
 
+// writtenOf is a revision as it is handed to its consequences, but for the body before it.
+func (s *Store) writtenOf(r *revision) Written {
+	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action,
+		At: r.at.UTC(), Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
+	if prefix, ok := s.prefixes.Load(r.kind); ok {
+		w.Prefix = prefix.(string)
+	}
+	return w
+}
+
 // carryOut does what follows from a revision: the consequences of its kind once list has returned, one after the other
 // but for those that go beside, and beside all this those of all kinds. A consequence that fails is logged and keeps no
 // other from being done. The error is the first one.
 func (s *Store) carryOut(ctx context.Context, r *revision, before string, list func() error) error {
-	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action,
-		At:    r.at.UTC(),
-		Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
-	if prefix, ok := s.prefixes.Load(r.kind); ok {
-		w.Prefix = prefix.(string)
-	}
+	w := s.writtenOf(r)
 	if before != "" {
 		w.Before = json.RawMessage(before)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 )
@@ -190,7 +191,20 @@ func (b *Business) Carry(ctx context.Context, until time.Time) error {
 	if err := w.expenses(ctx, "", time.Time{}, until); err != nil {
 		return err
 	}
+	if err := w.facts(ctx, until); err != nil {
+		return err
+	}
 	return w.Store.Close(ctx)
+}
+
+// facts makes the facts of all that was made up: it bears times at which nobody looks for what is new.
+func (w *worker) facts(ctx context.Context, until time.Time) error {
+	w.clock.Set(until)
+	from, to, err := w.Facts.Extent(ctx, w.Account)
+	if err != nil {
+		return err
+	}
+	return w.Facts.Make(ctx, w.Account, from, to, func(fact.Made) error { return nil })
 }
 
 // Keep does what has come due of the plan since Present, or since it was called last. It may be called while

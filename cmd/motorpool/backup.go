@@ -81,11 +81,12 @@ const storeStage = "store"
 
 // stages are the parts of a backup in the order in which it is settled what they are of: the reverse of the order in
 // which things are written, so that whatever is in the backup has its cause in it too. What a cause did not bring about
-// yet is brought about again, as after a crash: marks after consequences, a transaction before its entries, a revision
-// before all of that, and before the revision its claims and whatever rows it is about.
+// yet is brought about again, as after a crash: marks after consequences, sums after entries, a transaction before its
+// entries, a revision before all of that, and before the revision its claims and whatever rows it is about.
 func stages(tables []string) []stage {
 	all := []stage{
-		{Name: "settled", Tables: []string{"record_settled", "pair_watches", "pair_marks", "fact_runs"}},
+		{Name: "settled", Tables: []string{"record_settled", "pair_watches", "pair_marks", "fact_runs", "ledger_days",
+			"ledger_months"}},
 		{Name: "entries", Tables: []string{"ledger_entries"}},
 		{Name: storeStage}, // everything else
 		{Name: "log", Tables: []string{"record_log"}},

@@ -19,6 +19,11 @@ func TestWhatARevisionIsAboutIsSettledAfterIt(t *testing.T) {
 			t.Errorf("%s is settled before record_log", table)
 		}
 	}
+	for _, table := range []string{"ledger_days", "ledger_months"} {
+		if settled(table) < 0 || settled(table) >= settled("ledger_entries") {
+			t.Errorf("%s is not settled before the entries that it sums up", table)
+		}
+	}
 	if settled("job_errors") <= settled("job_steps") || settled("customers") >= settled("record_log") ||
 		settled("customers") < 0 {
 		t.Errorf("what follows from a revision is settled after it: %v", order)

@@ -21,12 +21,19 @@ import (
 )
 
 type doctorCommand struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON   bool `name:"json" help:"Print JSON."`
+	Books  bool `help:"Look through the books of all accounts instead, whole: what is stored twice must agree."`
+	Repair bool `help:"With --books: make again what differs, from the log and the entries of the ledger, which never change."`
 }
 
 func (doctorCommand) Help() string {
-	return `Looks at the data folder, ClickHouse and Kafka as the settings name them. It changes nothing, and fails if anything
-is wrong.`
+	return `Looks at the data folder, ClickHouse and Kafka as the settings name them. It changes nothing, unless it is to repair,
+and fails if anything is wrong.
+
+With --books it holds the ledger against its sums by day and month, facts against the ledger, bookings and calendars,
+tables of current records against the log, and deposits held against deposits owed, of all accounts. What differs is
+looked at again after some seconds, and may take minutes where there is much. With --repair it is made again; it may be
+done while everything runs, and again.`
 }
 
 // finding is one thing that was looked at.
@@ -52,12 +59,26 @@ const (
 )
 
 func (c doctorCommand) Run(ctx context.Context, s settings, o output) error {
+	if c.Repair && !c.Books {
+		return errors.New("--repair is for --books: give both, or leave it out")
+	}
+	if c.Books {
+		findings, err := examineBooks(ctx, s, c.Repair, o.err)
+		if err != nil {
+			return err
+		}
+		return c.say(findings, o)
+	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
 	findings := examineData(s)
 	findings = append(findings, examineStore(ctx, s)...)
 	findings = append(findings, examineKafka(ctx, s)...)
-	findings = append(findings, examineWindow(ctx, s)...)
+	return c.say(append(findings, examineWindow(ctx, s)...), o)
+}
+
+// say prints what was found; that something is wrong is an error that has been reported then.
+func (c doctorCommand) say(findings []finding, o output) error {
 	healthy := true
 	for _, f := range findings {
 		healthy = healthy && f.OK

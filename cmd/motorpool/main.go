@@ -64,6 +64,7 @@ type commands struct {
 	Device  deviceCommand  `cmd:"" help:"Make, list and assign trackers, and say whose they are."`
 	BI      biCommand      `cmd:"" name:"bi" help:"Let analysts and BI tools read an account from ClickHouse."`
 	Doctor  doctorCommand  `cmd:"" help:"Look whether everything is there and set up well, and say what to do if not."`
+	Facts   factsCommand   `cmd:"" help:"Make what reports stand on again, of an account."`
 	Backup  backupCommand  `cmd:"" help:"Make a backup of everything while it runs, into a folder or S3."`
 	Restore restoreCommand `cmd:"" help:"Make an empty data folder or database from a backup."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`

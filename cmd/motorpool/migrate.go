@@ -19,9 +19,9 @@ func (migrateCommand) Help() string {
 runs. 'up' does it at every start.
 
 With --fill the tables that lists read are made anew from the log of revisions, and those that views fill (rollups of
-telemetry, positions by place, trips, stops, visits, alerts) from what the views read: after processes of an earlier
-version have gone on writing while this one was migrated, when a table was lost, or when 'motorpool doctor' says so. It
-changes nothing that is whole, and takes as long as reading everything takes.`
+telemetry and of the ledger, positions by place, trips, stops, visits, alerts) from what the views read: after processes
+of an earlier version have gone on writing while this one was migrated, when a table was lost, or when
+'motorpool doctor' says so. It changes nothing that is whole, and takes as long as reading everything takes.`
 }
 
 func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
@@ -76,6 +76,11 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 	if err != nil {
 		return applied, err
 	}
+	if len(applied) > 0 { // views that are new see only what comes
+		if err := schemas.FillRollups(ctx, db); err != nil {
+			return applied, err
+		}
+	}
 	return applied, applyBI(ctx, db, config.Database)
 }
 
@@ -103,7 +108,10 @@ func fillRecords(ctx context.Context, s *settings) error {
 	if err := schemas.Fill(ctx, db); err != nil {
 		return err
 	}
-	return schemas.FillViews(ctx, db)
+	if err := schemas.FillViews(ctx, db); err != nil {
+		return err
+	}
+	return schemas.FillRollups(ctx, db)
 }
 
 // migrateAll is what `up` does at its start.

@@ -2,5 +2,11 @@
 
 package crash
 
-// How much is asked of the crash test.
-const kills, fixes = 24, 50_000
+import "time"
+
+// How much is asked of the crash tests.
+const (
+	kills, fixes = 24, 50_000
+	ledgerKills  = 25
+	settleLedger = 90 * time.Second
+)

@@ -2,5 +2,11 @@
 
 package crash
 
-// How much is asked of the crash test.
-const kills, fixes = 6, 14_000
+import "time"
+
+// How much is asked of the crash tests.
+const (
+	kills, fixes = 6, 14_000
+	ledgerKills  = 2
+	settleLedger = 0 * time.Second // what a dead process left is posted 15 s later
+)

@@ -88,7 +88,6 @@ type flaky struct {
 var errDied = errors.New("the process died here")
 
 func (f *flaky) Exec(ctx context.Context, text string, args ...any) error {
-	defer func(at time.Time) { println(text[:40], time.Since(at).String()) }(time.Now())
 	if f.rng == nil || !strings.Contains(text, "INSERT INTO") {
 		return f.Conn.Exec(ctx, text, args...)
 	}

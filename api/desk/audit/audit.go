@@ -1,0 +1,171 @@
+// Package audit is the room of reconciliation: it holds what is stored twice against each other, which is the ledger
+// against its rollups, facts against the ledger, bookings and calendars, tables of current records against the log, and
+// deposits held against deposits owed. What differs is a drift: it is told by an event, and made again from what never
+// changes, the log of revisions and the entries of the ledger.
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// The checks, in the order in which their drifts are repaired: each stands on those before it.
+const (
+	Counts       = "counts"       // tables of current records against the log
+	Transactions = "transactions" // unbalanced, incomplete or doubled ones
+	Deposits     = "deposits"     // held by the ledger against owed by bookings
+	Rollups      = "rollups"      // against the ledger
+	Rentals      = "rentals"      // rented seconds and billed days against bookings
+	Calendars    = "calendars"    // against rented seconds
+	Facts        = "facts"        // their money against the ledger
+)
+
+// Checks lists them.
+var Checks = []string{Counts, Transactions, Deposits, Rollups, Rentals, Calendars, Facts}
+
+// Drift is something that is stored twice and differs.
+type Drift struct {
+	Check    string          `json:"check"`
+	Account  fleet.AccountID `json:"-"`
+	What     string          `json:"what"` // is compared: a measure, a table
+	Key      string          `json:"key"`  // where, in words
+	Expected int64           `json:"expected"`
+	Found    int64           `json:"found"`
+	kind     string          // of the record that it is about
+	id       uint64
+	day      string
+}
+
+// String says a drift in a line.
+func (d Drift) String() string {
+	return fmt.Sprintf("%s: %s of %s, %s: %d, and ought to be %d (%+d)", d.Check, d.What, d.Key, d.Account, d.Found,
+		d.Expected, d.Found-d.Expected)
+}
+
+// Bounds of a look.
+const (
+	settled = time.Hour // since a record was written, after which what follows from it stands
+	most    = 1000      // drifts of a check, or of a month of it
+)
+
+// Look runs the checks of some names, all if there are none, over all accounts. It looks twice, as far apart as it is
+// told, and returns what is the same at both: what is under way is no drift.
+func Look(ctx context.Context, db driver.Conn, now time.Time, apart time.Duration, names ...string) ([]Drift, error) {
+	first, err := once(ctx, db, now, names)
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(apart):
+	}
+	var again []string // the checks that found something
+	seen := map[Drift]bool{}
+	for _, d := range first {
+		seen[d] = true
+		if !slices.Contains(again, d.Check) {
+			again = append(again, d.Check)
+		}
+	}
+	second, err := once(ctx, db, now, again)
+	return slices.DeleteFunc(second, func(d Drift) bool { return !seen[d] }), err
+}
+
+// once looks once.
+func once(ctx context.Context, db driver.Conn, now time.Time, names []string) (all []Drift, err error) {
+	if len(names) == 0 {
+		names = Checks
+	}
+	for _, check := range names {
+		some, err := look{ctx, db, now}.of(check)
+		if err != nil {
+			return nil, fmt.Errorf("audit %s: %w", check, err)
+		}
+		all = append(all, some...)
+	}
+	slices.SortStableFunc(all, func(a, b Drift) int { return cmp.Compare(a.Account, b.Account) })
+	return all, nil
+}
+
+// look is one that is being taken.
+type look struct {
+	ctx context.Context
+	db  driver.Conn
+	now time.Time
+}
+
+// of runs a check.
+func (l look) of(check string) (all []Drift, err error) {
+	query := schemas.Query("audit_" + check)
+	switch check {
+	case Counts:
+		for _, f := range schemas.Feeds() {
+			if slices.Contains(uncounted, f.Table) {
+				continue
+			}
+			some, err := l.rows(check, strings.ReplaceAll(query, "/*table*/", f.Table), clickhouse.Named("name", f.Table),
+				clickhouse.Named("kind", f.Kinds[0]), clickhouse.Named("kinds", f.Kinds))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+		return all, nil
+	case Facts:
+		accounts, measures := chart()
+		months, err := schemas.RollupMonths(l.ctx, l.db, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		for _, month := range months {
+			some, err := l.rows(check, query, clickhouse.Named("month", month), clickhouse.Named("accounts", accounts),
+				clickhouse.Named("measures", measures))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+		return all, nil
+	default:
+		return l.rows(check, query)
+	}
+}
+
+// uncounted are tables that do not have a row for each record: of meters it is one a vehicle.
+var uncounted = []string{"meters"}
+
+// chart names for each account of revenue and cost the column of facts that it belongs to.
+func chart() (accounts, measures []string) {
+	for _, line := range ledger.Chart {
+		if line.Measure != "" {
+			accounts, measures = append(accounts, string(line.Account)), append(measures, line.Measure)
+		}
+	}
+	return accounts, measures
+}
+
+func (l look) rows(check, query string, args ...any) ([]Drift, error) {
+	args = append(args, clickhouse.Named("until", l.now.Add(-settled).UnixMilli()),
+		clickhouse.Named("now", l.now.UnixMilli()), clickhouse.Named("limit", uint32(most)))
+	return schemas.AllRows(l.ctx, l.db, "compare", query, args, func(d *Drift, row schemas.Row) error {
+		d.Check = check
+		var account uint64
+		if err := row.Scan(&account, &d.What, &d.Key, &d.kind, &d.id, &d.day, &d.Expected, &d.Found); err != nil {
+			return err
+		}
+		d.Account = fleet.AccountID(account)
+		return nil
+	})
+}

@@ -1,0 +1,186 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/audit"
+	"github.com/motorpool/fleet/api/desk/fact"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
+	"github.com/motorpool/fleet/api/rental/ledger"
+)
+
+// told keeps the events that are published.
+type told []fleet.Event
+
+func (e *told) PublishEvents(_ context.Context, events []fleet.Event) error {
+	*e = append(*e, events...)
+	return nil
+}
+
+// business makes a rental that is over and one that is out, with deposits and payments, and their facts. The clock of
+// the desk stands hours after that.
+func business(t *testing.T) (*Desk, *told) {
+	t.Helper()
+	l := openLot(t, 2)
+	d := l.desks[0]
+	at := func(hour int) {
+		d.Now = func() time.Time { return start.Add(time.Duration(hour) * time.Hour) }
+		d.Holds.OpenCalendars(calendar.Config{Abandoned: 10 * time.Minute, Kept: 24 * time.Hour})
+	}
+	var booked []uint64
+	for i, car := range l.cars {
+		rec, err := l.book(t.Context(), d, car, 0, 26+20*i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		booked = append(booked, rec.ID)
+	}
+	for i, id := range booked {
+		o := Order{By: by, Account: account, Booking: id}
+		at(0)
+		for _, order := range []rental.DepositOrder{{Action: rental.Authorize, Amount: 30000}, {Action: rental.Capture}} {
+			order.At = d.Now()
+			if _, err := d.SetDeposit(t.Context(), o, order); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := d.Pickup(t.Context(), o, Handover{}); err != nil {
+			t.Fatal(err)
+		}
+		put(t, d, d.Payments, record.Payment{Status: record.PaymentSucceeded, PaymentFields: record.PaymentFields{
+			Method: "card", BookingID: fleet.FormatID(fleet.BookingPrefix, id), Amount: *usd(9000)}})
+		if i > 0 {
+			continue
+		}
+		at(26)
+		if _, err := d.Return(t.Context(), o, Handover{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.SetDeposit(t.Context(), o,
+			rental.DepositOrder{Action: rental.Release, Amount: 20000, At: d.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at(36)
+	events := &told{}
+	d.Audit.Apart, d.Audit.To = time.Millisecond, events
+	from := ledger.DayOf(start.Add(-48*time.Hour), time.UTC)
+	if err := d.Facts.Make(t.Context(), account, from, from+6, func(fact.Made) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return d, events
+}
+
+// Each check finds what has drifted, it is told, and after the repair nothing is left of it.
+func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
+	t.Parallel()
+	d, events := business(t)
+	if drifts, err := d.Audit.Look(t.Context()); err != nil || len(drifts) > 0 {
+		t.Fatalf("%v of books that are right, %v", drifts, err)
+	}
+	if err := d.Audit.Reconcile(t.Context()); err != nil || len(*events) > 0 {
+		t.Fatalf("%d events of books that are right, %v", len(*events), err)
+	}
+	const entries = "ALTER TABLE ledger_entries DELETE WHERE %s SETTINGS mutations_sync = 2"
+	type drifted struct {
+		check, what string
+		by          []string
+	}
+	for _, together := range [][]drifted{{
+		{audit.Counts, "bookings", []string{"ALTER TABLE bookings DELETE WHERE true SETTINGS mutations_sync = 2"}},
+		{audit.Counts, "payments", []string{"ALTER TABLE payments DELETE WHERE true SETTINGS mutations_sync = 2"}},
+		{audit.Rollups, "ledger_months entries", []string{"INSERT INTO ledger_months SELECT * FROM ledger_months"}},
+	}, {
+		{audit.Deposits, "deposit", []string{
+			"ALTER TABLE ledger_transactions DELETE WHERE kind = 'booking' SETTINGS mutations_sync = 2",
+			fmt.Sprintf(entries, "kind = 'booking'")}},
+		{audit.Transactions, "incomplete", []string{fmt.Sprintf(entries, "kind = 'payment' AND entry_no = 1")}},
+		{audit.Transactions, "unbalanced", nil},
+		{audit.Rollups, "ledger_days amount", nil},
+		{audit.Facts, "revenue_time", nil},
+		{audit.Rentals, "rented seconds", []string{
+			"INSERT INTO rental_days SELECT * REPLACE (0 AS rented_s) FROM rental_days FINAL"}},
+		{audit.Rentals, "billed days", []string{
+			"INSERT INTO rental_days SELECT * REPLACE (7 AS billed_days) FROM rental_days FINAL"}},
+	}, {
+		{audit.Transactions, "doubled", []string{"SYSTEM STOP MERGES ledger_entries",
+			"INSERT INTO ledger_entries SELECT * FROM ledger_entries LIMIT 2", "SYSTEM START MERGES ledger_entries"}},
+		{audit.Rollups, "ledger_months ids", nil},
+		{audit.Calendars, "held seconds", []string{
+			"INSERT INTO rental_days SELECT * REPLACE (rented_s + 7200 AS rented_s) FROM rental_days FINAL"}},
+		{audit.Facts, "cost_energy", []string{
+			"INSERT INTO vehicle_days SELECT * REPLACE (5 AS cost_energy) FROM vehicle_days FINAL LIMIT 1"}},
+	}} {
+		*events = nil
+		for _, c := range together {
+			for _, text := range c.by {
+				if err := d.DB.Exec(t.Context(), text); err != nil {
+					t.Fatalf("%s %s: %v", c.check, c.what, err)
+				}
+			}
+		}
+		drifts, err := d.Audit.Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Audit.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range together {
+			if !slices.ContainsFunc(drifts, func(f audit.Drift) bool {
+				return f.Check == c.check && f.What == c.what && f.Account == account && f.Expected != f.Found && f.Key != ""
+			}) {
+				t.Errorf("%s %s is not among the drifts %v", c.check, c.what, drifts)
+			}
+			if !slices.ContainsFunc(*events, func(e fleet.Event) bool {
+				body := string(e.Body)
+				return e.Type == fleet.EventBooksDrift && e.Account == account && json.Valid(e.Body) &&
+					strings.Contains(body, `"check":"`+c.check) && strings.Contains(body, audit.RepairCommand)
+			}) {
+				t.Errorf("%s %s was not told: %v", c.check, c.what, *events)
+			}
+		}
+		for range 2 { // one may lie behind another
+			if drifts, err = d.Audit.Repair(t.Context(), drifts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(drifts) > 0 {
+			t.Fatalf("after the repair there is %v", drifts)
+		}
+	}
+}
+
+// What is found twice on a day is told under one id, and another drift under another.
+func TestADriftIsToldOnceADay(t *testing.T) {
+	t.Parallel()
+	d, events := business(t)
+	drift := func(text string) uint64 {
+		t.Helper()
+		if err := d.DB.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		*events = nil
+		if err := d.Audit.Reconcile(t.Context()); err != nil || len(*events) != 1 {
+			t.Fatalf("%d events, %v", len(*events), err)
+		}
+		return (*events)[0].ID
+	}
+	first := drift("INSERT INTO vehicle_days SELECT * REPLACE (5 AS cost_energy) FROM vehicle_days FINAL")
+	if again := drift("SELECT 1"); again != first {
+		t.Errorf("the same is told under %d and %d", first, again)
+	}
+	other := drift("INSERT INTO vehicle_days SELECT * REPLACE (6 AS cost_energy) FROM vehicle_days FINAL")
+	if other == first {
+		t.Error("another difference is told under the same id")
+	}
+}

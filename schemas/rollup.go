@@ -1,0 +1,237 @@
+package schemas
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Rollup is a table of sums that a view fills from the entries of the ledger. Unlike those of Views it is wrong if the
+// view makes a row twice or not at all, so what makes it whole again is RepairRollups, which adds the difference.
+type Rollup struct {
+	Table string
+	key   []string // its columns beside the sums, in the order of rollupKey, without those that it has not
+}
+
+// Rollups are the sums of the ledger.
+var Rollups = []Rollup{
+	{"ledger_days", []string{"account", "local_date", "ledger_account", "currency", "class", "location", "channel"}},
+	{"ledger_months", []string{"account", "month", "ledger_account", "currency", "vehicle", "class", "location", "channel",
+		"customer"}},
+}
+
+// rollupKey is one key of a rollup; members that the rollup does not have are zero.
+type rollupKey struct {
+	account                 uint64
+	day                     string // or the first of the month
+	ledgerAccount, currency string
+	vehicle, class          uint64
+	location                uint64
+	channel                 string
+	customer                uint64
+}
+
+// column is the value of a column of the key.
+func (k *rollupKey) column(name string) any {
+	switch name {
+	case "account":
+		return k.account
+	case "local_date", "month":
+		return k.day
+	case "ledger_account":
+		return k.ledgerAccount
+	case "currency":
+		return k.currency
+	case "vehicle":
+		return k.vehicle
+	case "class":
+		return k.class
+	case "location":
+		return k.location
+	case "channel":
+		return k.channel
+	default:
+		return k.customer
+	}
+}
+
+// lack is what a rollup lacks under a key; negative where it has too much.
+type lack struct {
+	rollupKey
+	amount, entries int64
+	checksum        uint64
+	difference      uint64 // a hash of all of it
+}
+
+// Repaired is what RepairRollups has put right of a month.
+type Repaired struct {
+	Table string
+	Month string // its first day
+	Keys  int    // whose sums were wrong
+}
+
+// RollupsApart is how far apart the two looks of a repair are beside live writes: longer than an insert takes.
+const RollupsApart = 20 * time.Second
+
+// Bounds of a repair.
+const (
+	rollupTries = 4       // how often one is sent that the server has not, though it takes it for a repetition
+	rollupKeys  = 500_000 // of one, so that it is one part; the rest is left to the next
+)
+
+// RollupMonths returns the months, by their first days, that have entries of records that were written since an
+// instant; all of the rollups, if it is zero.
+func RollupMonths(ctx context.Context, db driver.Conn, since time.Time) ([]string, error) {
+	ms := int64(0)
+	if !since.IsZero() {
+		ms = max(since.UnixMilli(), 1)
+	}
+	return AllRows(ctx, db, "find months of the ledger", Query("rollup_months"),
+		[]any{clickhouse.Named("since", ms)}, func(month *string, row Row) error { return row.Scan(month) })
+}
+
+// FillRollups repairs all months until nothing lacks that is not under way: of a database whose entries are older than
+// the views, everything. It is done at once where nothing lacks.
+func FillRollups(ctx context.Context, db driver.Conn) error {
+	for {
+		months, err := RollupMonths(ctx, db, time.Time{})
+		if err != nil {
+			return err
+		}
+		done, err := RepairRollups(ctx, db, months, RollupsApart)
+		if err != nil || len(done) == 0 {
+			return err
+		}
+	}
+}
+
+// RepairRollups compares the rollups of the ledger with the entries, in some months, and puts right what a server that
+// was killed, or an entry that was written twice, has left wrong. It may run beside live writes, and be run by any
+// number of processes.
+//
+// It looks twice, apart by longer than an insert takes. What is under way at one look is whole at the other, so what
+// lacks in both by the same amount, number of entries and sum of their ids is no insert under way: it is added, as
+// further rows. What differs otherwise is left to the next repair.
+//
+// Of several who repair a month at once one does it. A repair has a number, which stands in its rows; who repairs has
+// read the number of the last one before the first look, and its token is that of the next. The rows of a repair and
+// its number are one part, so they are there together or not at all.
+func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart time.Duration) ([]Repaired, error) {
+	type look struct {
+		rollup Rollup
+		month  string
+		last   uint64
+		seen   []uint64 // differences
+	}
+	var first []look
+	for _, month := range months {
+		for _, r := range Rollups {
+			l := look{rollup: r, month: month}
+			var err error
+			if l.last, err = r.lastRepair(ctx, db, month); err != nil {
+				return nil, err
+			}
+			err = r.eachLack(ctx, db, month, func(lacks lack) { l.seen = append(l.seen, lacks.difference) })
+			if err != nil {
+				return nil, err
+			}
+			if len(l.seen) > 0 {
+				slices.Sort(l.seen)
+				first = append(first, l)
+			}
+		}
+	}
+	if len(first) == 0 {
+		return nil, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(apart):
+	}
+	var done []Repaired
+	for _, l := range first {
+		var wrong []lack
+		err := l.rollup.eachLack(ctx, db, l.month, func(lacks lack) {
+			if _, same := slices.BinarySearch(l.seen, lacks.difference); same && len(wrong) < rollupKeys {
+				wrong = append(wrong, lacks)
+			}
+		})
+		if err != nil {
+			return done, err
+		}
+		if len(wrong) == 0 {
+			continue
+		}
+		if err := l.rollup.add(ctx, db, l.month, l.last+1, wrong); err != nil {
+			return done, err
+		}
+		done = append(done, Repaired{l.rollup.Table, l.month, len(wrong)})
+	}
+	return done, nil
+}
+
+// lastRepair returns the number of the last repair of a month.
+func (r *Rollup) lastRepair(ctx context.Context, db driver.Conn, month string) (last uint64, err error) {
+	err = db.QueryRow(ctx, Query(r.Table+"_repair"), clickhouse.Named("month", month)).Scan(&last)
+	if err != nil {
+		return 0, fmt.Errorf("read the last repair of %s in %s: %w", r.Table, month, err)
+	}
+	return last, nil
+}
+
+// eachLack hands over what the rollup lacks in a month.
+func (r *Rollup) eachLack(ctx context.Context, db driver.Conn, month string, take func(lack)) error {
+	return EachRow(ctx, db, "compare "+r.Table+" with the entries", Query(r.Table+"_differences"),
+		[]any{clickhouse.Named("month", month)}, func(row Row) error {
+			var l lack
+			if err := row.Scan(&l.account, &l.day, &l.ledgerAccount, &l.currency, &l.vehicle, &l.class, &l.location,
+				&l.channel, &l.customer, &l.amount, &l.entries, &l.checksum, &l.difference); err != nil {
+				return err
+			}
+			take(l)
+			return nil
+		})
+}
+
+// add adds what lacks as the repair of a number, and returns when it, or another one of that number, stands. A server
+// that was killed may know the token and not have the rows: then it goes by the next token.
+func (r *Rollup) add(ctx context.Context, db driver.Conn, month string, number uint64, wrong []lack) error {
+	doing := fmt.Sprintf("repair %s in %s", r.Table, month)
+	for turn := 1; turn <= rollupTries; turn++ {
+		token := NextToken(fmt.Sprintf("%s:%s:%d", r.Table, month, number), turn)
+		batch, err := db.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+			"insert_deduplication_token": token, "insert_deduplicate": 1, "async_insert": 0})),
+			"INSERT INTO "+r.Table+" ("+strings.Join(r.key, ", ")+", amount, entries, checksum, repair)")
+		if err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+		for _, l := range wrong {
+			row := make([]any, 0, len(r.key)+4)
+			for _, name := range r.key {
+				row = append(row, l.column(name))
+			}
+			if err := batch.Append(append(row, l.amount, l.entries, l.checksum, number)...); err != nil {
+				batch.Abort()
+				return fmt.Errorf("%s: %w", doing, err)
+			}
+		}
+		if err := batch.Send(); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+		if last, err := r.lastRepair(ctx, db, month); err != nil || last >= number {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: ClickHouse takes its rows for a repetition, and does not have them", doing)
+}
+
+// sums says whether a table is a rollup of the ledger.
+func sums(table string) bool {
+	return slices.ContainsFunc(Rollups, func(r Rollup) bool { return r.Table == table })
+}
