@@ -18,7 +18,8 @@ func TestBookingsByWhenTheyWereMade(t *testing.T) {
 		record(t, db, "bookings", account, id, created, `{"vehicle_id":"veh_1","vehicle_class_id":"vcl_5","timezone":"America/Chicago",`+body+`}`)
 	}
 	priced := func(currency, total string) string {
-		return `"currency":"` + currency + `","rate_snapshot":{"totals":{"total":{"amount":` + total + `},"taxes_total":{"amount":500}}},`
+		return `"currency":"` + currency + `","rate_snapshot":{"totals":{"total":{"amount":` + total +
+			`},"taxes_total":{"amount":500}}},`
 	}
 	made(7, 1, "2026-03-01 05:30:00", priced("USD", "9500")+`"status":"completed","channel":"direct","pickup_at":"2026-03-05T00:00:00Z"`)
 	made(7, 2, "2026-03-08 05:30:00", priced("USD", "10500")+`"status":"completed","channel":"direct","pickup_at":"2026-03-08T17:30:00Z"`)
@@ -39,7 +40,8 @@ func TestBookingsByWhenTheyWereMade(t *testing.T) {
 	want(t, days, "2026-03-09", "bookings 1, cancelled 0")
 	want(t, ask(t, db, "bookings", "channel"), "turo", "bookings 1, value 20000, lead_median_days 2")
 	want(t, ask(t, db, "bookings", "class", "channels", "['turo']"), "5", "bookings 1, led 1")
-	want(t, ask(t, db, "bookings", "total", "from", "2026-03-10", "to", "2026-03-12", "currency", "EUR"), "", "bookings 2, value 50000, cancelled_value 0")
+	want(t, ask(t, db, "bookings", "total", "from", "2026-03-10", "to", "2026-03-12", "currency", "EUR"), "",
+		"bookings 2, value 50000, cancelled_value 0")
 
 	// Of the same bookings by their planned pickup: 1 and 2 were rented and 4 was not; cancelled ones are nowhere.
 	want(t, ask(t, db, "pickups", "total"), "", "planned 3, rentals 2, no_shows 1, expected 3, to_come 0, length_median_days 0")
@@ -50,14 +52,16 @@ func TestBookingsByWhenTheyWereMade(t *testing.T) {
 func TestLengthsOfRentals(t *testing.T) {
 	db := openReports(t)
 	for id, days := range []string{"1", "2", "3", "4", "6", "7", "13", "14", "29", "30", "90"} {
-		record(t, db, "bookings", 7, id+1, "2026-02-01 00:00:00", `{"status":"completed","billed_days":`+days+`,"pickup_at":"2026-03-05T12:00:00Z"}`)
+		record(t, db, "bookings", 7, id+1, "2026-02-01 00:00:00",
+			`{"status":"completed","billed_days":`+days+`,"pickup_at":"2026-03-05T12:00:00Z"}`)
 	}
 	record(t, db, "bookings", 7, 90, "2026-02-01 00:00:00", `{"status":"no_show","billed_days":5,"pickup_at":"2026-03-05T12:00:00Z"}`)
 	want(t, ask(t, db, "pickups", "total"), "", `rentals 11, expected 12, billed_days 199, length_1_day 1, length_2_3_days 2, length_4_6_days 2, length_7_13_days 2,
 		length_14_29_days 2, length_30_days 2, length_median_days 7`)
 }
 
-// Two of four quotes became bookings, and one of these was confirmed and cancelled later; of the others one has run out.
+// Two of four quotes became bookings, and one of these was confirmed and cancelled later; of the others one has run
+// out.
 func TestWhatBecameOfQuotes(t *testing.T) {
 	db := openReports(t)
 	for id, more := range map[int]string{
@@ -102,12 +106,13 @@ func TestCustomersThatComeAgain(t *testing.T) {
 	cohorts := ask(t, db, "customer_cohorts", "month", "from", "2026-01-01", "to", "2026-06-30", "today", "2026-05-31")
 	want(t, cohorts, "2026-01-01", "customers 1, first_billed 1000, active_m1 0, reached_m1 1, active_m2 1, billed_m2 6000, reached_m4 1, reached_m5 0, active_m12 0")
 	want(t, cohorts, "2026-03-01", "customers 2, first_billed 40000, active_m1 0, active_m2 1, billed_m2 16000, reached_m2 2, reached_m3 0")
-	want(t, ask(t, db, "customer_cohorts", "total", "from", "2026-01-01", "to", "2026-06-30", "today", "2026-05-31"), "", "customers 3, active_m2 2, reached_m2 3, reached_m4 1")
+	want(t, ask(t, db, "customer_cohorts", "total", "from", "2026-01-01", "to", "2026-06-30", "today", "2026-05-31"), "",
+		"customers 3, active_m2 2, reached_m2 3, reached_m4 1")
 }
 
-// Today is 1 June 2026. For the first days of July there are: booking 1, of two days; 2, which was cancelled in May; 3,
-// in euros. A year before, as of 1 June 2025, there were: 11, of three days; 12, cancelled on 15 June 2025, of one day;
-// and not yet 13, confirmed on 10 June 2025, of four days. In the end 11 and 13 were rented.
+// Today is 1 June 2026. For the first days of July there are: booking 1, of two days; 2, which was cancelled in May;
+// 3, in euros. A year before, as of 1 June 2025, there were: 11, of three days; 12, cancelled on 15 June 2025, of
+// one day; and not yet 13, confirmed on 10 June 2025, of four days. In the end 11 and 13 were rented.
 func TestPaceIsThatOfTheSameDayAYearBefore(t *testing.T) {
 	db := openReports(t)
 	book := func(account, id int, status, since, confirmed, currency string, dates ...string) {
@@ -118,16 +123,19 @@ func TestPaceIsThatOfTheSameDayAYearBefore(t *testing.T) {
 			}
 			days += `{"date":"` + date + `","amount":{"amount":5000}}`
 		}
-		record(t, db, "bookings", account, id, "2025-01-01 00:00:00", `{"status":"`+status+`","status_since":"`+since+`","confirmed_at":"`+confirmed+`","currency":"`+currency+
+		record(t, db, "bookings", account, id, "2025-01-01 00:00:00", `{"status":"`+status+`","status_since":"`+since+
+			`","confirmed_at":"`+confirmed+`","currency":"`+currency+
 			`","channel":"direct","customer_id":"cus_1","rate_snapshot":{"days":[`+days+`]}}`)
 	}
 	book(7, 1, "confirmed", "2026-05-01T00:00:00Z", "2026-05-01T12:00:00Z", "USD", "2026-07-01", "2026-07-02")
 	book(7, 2, "cancelled", "2026-05-20T12:00:00Z", "2026-05-01T12:00:00Z", "USD", "2026-07-01")
 	book(7, 3, "confirmed", "2026-06-02T03:00:00Z", "2026-06-02T03:00:00Z", "EUR", "2026-07-03") // still 1 June in Chicago
 	book(7, 4, "pending", "2026-05-20T12:00:00Z", "", "USD", "2026-07-01")
-	book(7, 11, "completed", "2025-07-04T12:00:00Z", "2025-05-01T12:00:00Z", "USD", "2025-07-01", "2025-07-02", "2025-07-03")
+	book(7, 11, "completed", "2025-07-04T12:00:00Z", "2025-05-01T12:00:00Z", "USD",
+		"2025-07-01", "2025-07-02", "2025-07-03")
 	book(7, 12, "cancelled", "2025-06-15T12:00:00Z", "2025-05-01T12:00:00Z", "USD", "2025-07-02")
-	book(7, 13, "completed", "2025-07-09T12:00:00Z", "2025-06-10T12:00:00Z", "USD", "2025-07-04", "2025-07-05", "2025-07-06", "2025-07-07")
+	book(7, 13, "completed", "2025-07-09T12:00:00Z", "2025-06-10T12:00:00Z", "USD",
+		"2025-07-04", "2025-07-05", "2025-07-06", "2025-07-07")
 	book(8, 14, "completed", "2025-07-09T12:00:00Z", "2025-05-10T12:00:00Z", "USD", "2025-07-04")
 	july := []string{"from", "2026-07-01", "to", "2026-07-31", "today", "2026-06-01"}
 	want(t, ask(t, db, "pace", "total", july...), "", `days_on_books 3, revenue_on_books 10000, priced_days 2, days_last_year 4, revenue_last_year 20000,

@@ -12,16 +12,17 @@ import (
 )
 
 // reportNames are the reports that these tests are about.
-var reportNames = []string{"alerts", "bookings", "customer_cohorts", "customers", "damage_recovery", "driver_score", "energy",
-	"geofence_time", "idling", "mileage", "pace", "pickups", "quotes", "rental_economics", "take_rate", "trips", "turnaround"}
+var reportNames = []string{"alerts", "bookings", "customer_cohorts", "customers", "damage_recovery", "driver_score",
+	"energy", "geofence_time", "idling", "mileage", "pace", "pickups", "quotes", "rental_economics", "take_rate", "trips",
+	"turnaround"}
 
 var (
 	groupsLine = regexp.MustCompile(`(?m)^-- groups: (.*)$`)
 	figureLine = regexp.MustCompile(`(?m)^-- figure (\w+) (money|count|seconds|days|mi|gal|kwh)\b`)
 )
 
-// Each report is run by each of its groups on what many() makes; what can be added up comes to the totals, except by tag,
-// of which a vehicle may have several, and of nothing there is nothing.
+// Each report is run by each of its groups on what many() makes; what can be added up comes to the totals, except by
+// tag, of which a vehicle may have several, and of nothing there is nothing.
 func TestRowsOfReportsAddUpToTheirTotals(t *testing.T) {
 	db := openReports(t)
 	many(t, db, 7, 40, 1200, 4000)

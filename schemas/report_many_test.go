@@ -10,8 +10,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// many makes a year and more of an account's business: so many vehicles of four makes in four time zones, bookings of
-// all states one after the other, what was posted for them, and trips and what else is derived.
+// many makes a year and more of an account's business: so many vehicles of four makes in four time zones, bookings
+// of all states one after the other, what was posted for them, and trips and what else is derived.
 func many(t *testing.T, db driver.Conn, account, vehicles, bookings, trips int) {
 	t.Helper()
 	values := strings.NewReplacer("$account", strconv.Itoa(account), "$vehicles", strconv.Itoa(vehicles),

@@ -2,19 +2,19 @@ package schemas_test
 
 import "testing"
 
-// Rental 1 has vehicle 1, with a tank of 10 gallons, from 1 March 10:00 to 3 March 10:00 UTC. Rental 2, by a platform,
-// takes it ten minutes later, swaps it for vehicle 2, with a battery of 50 kWh, a day later, and ends a day after that.
-// Of others one is in euros, one was cancelled, one ended in April and one is another account's.
+// Rental 1 has vehicle 1, with a tank of 10 gallons, from 1 March 10:00 to 3 March 10:00 UTC. Rental 2, by a
+// platform, takes it ten minutes later, swaps it for vehicle 2, with a battery of 50 kWh, a day later, and ends a
+// day after that. Of others one is in euros, one was cancelled, one ended in April and one is another account's.
 //
-// Miles by trackers: of rental 1 a trip of 100,000 m, half of one of 8,000 m that was under way at the pickup, and a third
-// of one of 6,000 m that went on for twenty minutes before the return; half an hour of the hour of that last trip is rental
-// 2's: 3,000 m, beside 20,000 m in vehicle 2. Vehicle 2 went 7,000 m before the swap, for nobody.
+// Miles by trackers: of rental 1 a trip of 100,000 m, half of one of 8,000 m that was under way at the pickup, and a
+// third of one of 6,000 m that went on for twenty minutes before the return; half an hour of the hour of that last
+// trip is rental 2's: 3,000 m, beside 20,000 m in vehicle 2. Vehicle 2 went 7,000 m before the swap, for nobody.
 //
-// Miles by odometers: 260 of rental 1, of which 200 are included and 10 charged, so that 50 were forgotten, at 0.25. Of
-// rental 2 nobody read vehicle 2's.
+// Miles by odometers: 260 of rental 1, of which 200 are included and 10 charged, so that 50 were forgotten, at 0.25.
+// Of rental 2 nobody read vehicle 2's.
 //
-// Fuel: a quarter of the tank is missing, 2.5 gallons, at 4.00 a gallon 10.00, and 3.00 were charged. A fifth of the battery
-// is missing, 10 kWh, at 0.30, and nothing was charged.
+// Fuel: a quarter of the tank is missing, 2.5 gallons, at 4.00 a gallon 10.00, and 3.00 were charged. A fifth of the
+// battery is missing, 10 kWh, at 0.30, and nothing was charged.
 func TestWhatARentalReallyEarned(t *testing.T) {
 	db := openReports(t)
 	record(t, db, "vehicles", 7, 1, "2026-01-01 00:00:00", `{"make":"Ford","model":"Focus","fuel_capacity_gal":10,"vehicle_class_id":"vcl_5"}`)
@@ -75,7 +75,8 @@ func TestWhatARentalReallyEarned(t *testing.T) {
 	want(t, ask(t, db, "rental_economics", "total", "currency", "EUR"), "", "rentals 1, revenue 7000, unbilled_fuel null, unbilled_charging null")
 }
 
-// A day late, which was charged, brings the miles of a day: of 350 driven 200 and 100 are included, so that 50 are over.
+// A day late, which was charged, brings the miles of a day: of 350 driven 200 and 100 are included, so that 50 are
+// over.
 func TestALateDayBringsItsMiles(t *testing.T) {
 	db := openReports(t)
 	has(t, db, 1)
@@ -85,9 +86,9 @@ func TestALateDayBringsItsMiles(t *testing.T) {
 	want(t, ask(t, db, "rental_economics", "total"), "", "over_mi 50, unbilled_mi 50, unbilled_mileage 1250, gps_mi 0")
 }
 
-// Vehicle 1 came back on 1 March at 10:00 UTC, was ready two hours later, and picked up again six hours later, as the
-// second vehicle of another rental; that came back on the 2nd at 10:00 and was ready after the next pickup only, two hours
-// later; the last return has neither yet.
+// Vehicle 1 came back on 1 March at 10:00 UTC, was ready two hours later, and picked up again six hours later, as
+// the second vehicle of another rental; that came back on the 2nd at 10:00 and was ready after the next pickup only,
+// two hours later; the last return has neither yet.
 func TestTurnaround(t *testing.T) {
 	db := openReports(t)
 	has(t, db, 1, 2)
@@ -104,7 +105,8 @@ func TestTurnaround(t *testing.T) {
 	// The hours to the next pickup are 6 and 2: 4 in the middle, and 5.6 nine tenths of the way.
 	want(t, ask(t, db, "turnaround", "total"), "", "returns 3, readied 1, ready_s 7200, ready_median_hours 2, ready_p90_hours 2, repicked 2, gap_s 28800, gap_median_hours 4, gap_p90_hours 5.6")
 	want(t, ask(t, db, "turnaround", "day"), "2026-03-04", "returns 1, readied 0, ready_median_hours null, repicked 0, gap_median_hours null")
-	if rows := ask(t, db, "turnaround", "total", "from", "2026-03-05", "to", "2026-03-09"); rows[""] != nil && *rows[""]["returns"] != 0 {
+	rows := ask(t, db, "turnaround", "total", "from", "2026-03-05", "to", "2026-03-09")
+	if rows[""] != nil && *rows[""]["returns"] != 0 {
 		t.Error("returns of days without any")
 	}
 }

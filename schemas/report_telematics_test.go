@@ -7,8 +7,8 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// Vehicle 1 is in Chicago, where the clocks went forward on Sunday, 8 March 2026, and vehicle 2 in Berlin; 3 is another
-// account's. The trips, in UTC and by the clocks there:
+// Vehicle 1 is in Chicago, where the clocks went forward on Sunday, 8 March 2026, and vehicle 2 in Berlin; 3 is
+// another account's. The trips, in UTC and by the clocks there:
 //
 //	1: 8 March 05:30, the 7th at 23:30 in Chicago; 10,000 m, 1,000 of them estimated
 //	1: 8 March 12:00, the 8th; a way of 3,000 m that nobody saw
@@ -68,8 +68,8 @@ func TestTripsAreOfTheDayOfTheirVehicle(t *testing.T) {
 	}
 }
 
-// Of two vehicles, one of them electric: 12,000 m of which 4,000 on rent, and 20,000 m on rent. Ten litres were burnt on
-// the only day on which fuel is known, of 8,000 m, and 4 kWh charged. Costs in euros are none in dollars.
+// Of two vehicles, one of them electric: 12,000 m of which 4,000 on rent, and 20,000 m on rent. Ten litres were
+// burnt on the only day on which fuel is known, of 8,000 m, and 4 kWh charged. Costs in euros are none in dollars.
 func TestMilesOnRentAndOutsideAndWhatTheyTook(t *testing.T) {
 	db := openReports(t)
 	record(t, db, "vehicles", 7, 1, "2026-01-01 00:00:00", `{"make":"Ford","fuel_type":"gasoline"}`)
@@ -96,8 +96,8 @@ func TestMilesOnRentAndOutsideAndWhatTheyTook(t *testing.T) {
 	want(t, ask(t, db, "energy", "total", "currency", "EUR"), "", "fuel_gal 2.6417, energy_cost 5000")
 }
 
-// A vehicle in Chicago is in geofence 5 from 7 March, 12:00 UTC, which is 06:00 there, for three days: 18 hours of the
-// 7th, 23 of the 8th, when the clocks go forward, 24 of the 9th, and until 07:00 of the 10th.
+// A vehicle in Chicago is in geofence 5 from 7 March, 12:00 UTC, which is 06:00 there, for three days: 18 hours of
+// the 7th, 23 of the 8th, when the clocks go forward, 24 of the 9th, and until 07:00 of the 10th.
 func TestTimeInGeofencesIsThatOfEachDay(t *testing.T) {
 	db := openReports(t)
 	record(t, db, "vehicles", 7, 1, "2026-01-01 00:00:00", `{"make":"Ford"}`)
@@ -111,7 +111,8 @@ func TestTimeInGeofencesIsThatOfEachDay(t *testing.T) {
 	want(t, days, "2026-03-08", "visits 1, inside_s 82800, visit_s 0, visitors 1") // the passing of geofence 6
 	want(t, days, "2026-03-09", "visits 0, inside_s 86400")
 	want(t, days, "2026-03-10", "visits 0, inside_s 25200")
-	want(t, ask(t, db, "geofence_time", "geofence", "from", "2026-03-08", "to", "2026-03-09"), "5", "visits 0, inside_s 169200, visitors 1")
+	want(t, ask(t, db, "geofence_time", "geofence", "from", "2026-03-08", "to", "2026-03-09"), "5",
+		"visits 0, inside_s 169200, visitors 1")
 	want(t, ask(t, db, "geofence_time", "total"), "", "visits 2, inside_s 259200")
 
 	put(t, db, `INSERT INTO alerts (account, vehicle, id, revision, start_at, end_at, open, alert_kind, severity, body) VALUES
