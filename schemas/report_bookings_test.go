@@ -143,6 +143,16 @@ func TestPaceIsThatOfTheSameDayAYearBefore(t *testing.T) {
 	days := ask(t, db, "pace", "day", july...)
 	want(t, days, "2026-07-02", "days_on_books 1, days_last_year 2, days_final_last_year 1")
 	want(t, days, "2026-07-04", "days_on_books 0, days_last_year 0, days_final_last_year 1")
+
+	// An imported booking has no frozen rate: 100.01 are spread over the three days from the 9th in Chicago on, with the
+	// two cents that are left over on the first.
+	record(t, db, "bookings", 7, 5, "2026-05-01 00:00:00", `{"status":"confirmed","confirmed_at":"2026-05-01T12:00:00Z",
+		"currency":"USD","timezone":"America/Chicago","pickup_at":"2026-07-10T04:00:00Z","return_at":"2026-07-13T04:00:00Z",
+		"charges":[{"type":"time","amount":{"amount":10001}}]}`)
+	days = ask(t, db, "pace", "day", july...)
+	want(t, days, "2026-07-09", "days_on_books 1, revenue_on_books 3335")
+	want(t, days, "2026-07-11", "days_on_books 1, revenue_on_books 3333")
+	want(t, ask(t, db, "pace", "channel", july...), "direct", "days_on_books 6")
 }
 
 // What a platform kept, and what was got back for damage: of the entries of March, in dollars, of the account.

@@ -60,8 +60,9 @@ SELECT
     countIf(ahead AND lead >= 90) AS lead_90_days
 FROM (
     SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(bookings.channel, 'String') AS channel,
-        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, cancelled_by, currency, agreed_minor,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, cancelled_by, currency,
+        if(bookings.agreed_minor = 0, total_minor - tax_minor, bookings.agreed_minor) AS agreed_minor,
         toDate32(formatDateTime(created_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
         status NOT IN ('expired', 'pending') AS real, dateDiff('millisecond', created_at, pickup_at) AS lead_ms,
         real AND lead_ms >= 0 AS ahead, intDiv(lead_ms, 86400000) AS lead

@@ -82,7 +82,7 @@ FROM (
                 first_value(channel) OVER firsts AS channel
             FROM (
                 SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(bookings.channel, 'String') AS channel,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
         toUInt64OrZero(substring(customer_id, 5)) AS customer, id, actual_return_at, if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
                     toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day
                 FROM bookings FINAL

@@ -17,8 +17,8 @@
 -- figure priced_days_last_year days: Of the days on the books a year ago, those priced in the currency.
 -- A booking is on the books as of a day if it was confirmed on it or before, and was not cancelled or given up as a no-show until its
 -- end. How many days it has, and their price, is as the booking stands now: extensions since then are taken for known, which the
--- revision log would tell apart at the cost of reading every revision of every booking. Days of a 29th of February stand
--- with those of the 28th a year later. EXPLAIN indexes=1: bookings by the account.
+-- revision log would tell apart at the cost of reading every revision of every booking. Of a booking without a frozen
+-- rate, such as an imported one, what it comes to is spread over its days. Days of a 29th of February stand with those of the 28th. EXPLAIN indexes=1: bookings by the account.
 SELECT
     multiIf(
         {group:String} = 'total', '',
@@ -42,14 +42,17 @@ FROM (
         arrayJoin(arrayFilter(y -> y.2, [(on, now), (addYears(on, 1), then OR final)])) AS part, part.1 AS day
     FROM (
         SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(bookings.channel, 'String') AS channel,
-        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, currency,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, currency, total_minor - tax_minor AS net,
+            toDate32(formatDateTime(pickup_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS first,
+            toUInt64(greatest(if(billed_days > 0, billed_days, dateDiff('day', pickup_at, return_at)), 1)) AS n,
             toDate32(formatDateTime(if(confirmed_at > toDateTime64(0, 3, 'UTC'), confirmed_at, created_at), '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS confirmed,
             if(status NOT IN ('cancelled', 'no_show'), toDate32('2299-12-31'), toDate32(formatDateTime(
                 if(cancelled_at > toDateTime64(0, 3, 'UTC'), cancelled_at, status_since), '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS ended,
             arrayJoin(arrayFilter(
                 d -> d.1 BETWEEN {from:Date32} AND {to:Date32} OR addYears(d.1, 1) BETWEEN {from:Date32} AND {to:Date32},
-                arrayZip(billed_on, billed_minor))) AS x
+                if(notEmpty(billed_on), arrayZip(billed_on, billed_minor),
+                    arrayMap(i -> (addDays(first, i), intDiv(net, n) + if(i = 0, net % n, 0)), range(n))))) AS x
         FROM bookings FINAL
         WHERE account = {account:UInt64} AND archived_at IS NULL
             AND (status IN ('confirmed', 'active', 'completed') OR status IN ('cancelled', 'no_show') AND confirmed_at > toDateTime64(0, 3, 'UTC'))

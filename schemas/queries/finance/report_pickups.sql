@@ -39,7 +39,7 @@ SELECT
     if(rentals = 0, NULL, quantileExactInclusiveIf(0.5)(b.billed_days, out)) AS length_median_days
 FROM (
     SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(bookings.channel, 'String') AS channel,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
         toUInt64OrZero(substring(customer_id, 5)) AS customer, status, bookings.billed_days, status IN ('active', 'completed') AS out,
         toDate32(formatDateTime(pickup_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day
     FROM bookings FINAL

@@ -25,7 +25,7 @@ SELECT
     sumIf(total_amount, currency = {currency:String}) AS value, sumIf(total_amount, sure AND currency = {currency:String}) AS confirmed_value
 FROM (
     SELECT toUInt64OrZero(substring(booking_id, 5)) AS booking, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(quotes.channel, 'String') AS channel,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(quotes.channel = '', 'direct', quotes.channel), 'String') AS channel,
         toUInt64OrZero(substring(customer_id, 5)) AS customer, total_amount, currency, expires_at,
         toDate32(formatDateTime(created_at, '%F', if({zone:String} = '', 'UTC', {zone:String}))) AS day,
         booking IN (

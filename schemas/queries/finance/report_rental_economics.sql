@@ -67,7 +67,7 @@ FROM (
             {group:String} = 'vehicle', toString(r.vehicle),
             {group:String} = 'class', toString(r.class),
             {group:String} = 'location', toString(r.location),
-            {group:String} = 'channel', CAST(r.channel, 'String'),
+            {group:String} = 'channel', r.channel,
             {group:String} = 'customer', toString(r.customer),
             ifNull(keys.key, '')) AS key,
         1 AS rentals, dateDiff('second', r.actual_pickup_at, r.actual_return_at) AS rented_s, r.billed_days AS billed_days,
@@ -99,7 +99,7 @@ FROM (
     LEFT JOIN (
         SELECT booking, -sumIf(amount, ledger_account IN earned) AS revenue, -sum(amount) AS contribution
         FROM ledger_entries FINAL
-        WHERE account = {account:UInt64} AND local_date >= toDate32(first_pickup) - 1 AND ledger_account IN arrayConcat(earned, spent)
+        PREWHERE account = {account:UInt64} AND local_date >= toDate32(first_pickup) - 1 AND ledger_account IN arrayConcat(earned, spent)
             AND currency = {currency:String} AND booking IN (SELECT booking FROM (/*query rentals_returned*/))
         GROUP BY booking
     ) AS l ON l.booking = r.booking

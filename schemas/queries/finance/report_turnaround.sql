@@ -40,7 +40,7 @@ FROM (
             leadInFrame(leg.2, 1, 0) OVER (PARTITION BY leg.1 ORDER BY leg.2, id ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next_ms
         FROM (
             SELECT id, leg_vehicles[-1] AS last, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-                toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(bookings.channel, 'String') AS channel,
+                toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
                 toUInt64OrZero(substring(customer_id, 5)) AS customer, leg_from_ms[-1] AS last_from, status,
                 toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
                 arrayJoin(arrayZip(leg_vehicles, leg_from_ms, leg_until_ms)) AS leg
