@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -10,8 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/xuri/excelize/v2"
 
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/desk/fact"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 )
@@ -37,7 +41,7 @@ func newBusiness(t *testing.T) *business {
 	for i, more := range []string{
 		`,"vehicle_class_id":"` + b.class + `","home_location_id":"` + b.home + `","tags":["ev","vip"]`, `,"owner_customer_id":"` + b.owner + `","ownership":"consigned","tags":["ev"]`, `,"vehicle_class_id":"` + b.class + `"`} {
 		b.vehicles = append(b.vehicles, b.vehicle(fmt.Sprintf(`{"make":"%s","model":"M%d","license_plate":"CAR-%d",
-			"acquisition_cost":{"amount":%d,"currency":"USD"}%s}`, []string{"Tesla", "Kia", "Tesla"}[i], i, i, 2000000+i, more)))
+			"in_service_on":"2025-12-15","acquisition_cost":{"amount":%d,"currency":"USD"}%s}`, []string{"Tesla", "Kia", "Tesla"}[i], i, i, 2000000+i, more)))
 	}
 	rng := rand.New(rand.NewPCG(18, 4))
 	for i := range 14 {
@@ -71,6 +75,9 @@ func newBusiness(t *testing.T) *business {
 		if body.Channel == "turo" {
 			charge("platform_fee", -total/4)
 		}
+		if i%5 == 0 {
+			body.Deposit = record.Deposit{Captured: usd(20000), Released: usd(15000), Applied: usd(int64(i) * 100)}
+		}
 		id := b.booking(body)
 		b.rebook(id, func(r *record.Booking) {
 			r.Status, r.ActualPickupAt, r.StatusSince = record.BookingActive, r.PickupAt, r.PickupAt
@@ -87,8 +94,8 @@ func newBusiness(t *testing.T) *business {
 	}
 	expense := func(category string, vehicle int, amount int64, from, until string) {
 		b.do("POST", "/v1/expenses", fmt.Sprintf(`{"category":"%s","status":"posted"%s,"amount":{"amount":%d,"currency":"USD"},
-			"incurred_on":"%s","service_period":{"from":"%s","until":"%s"}}`, category,
-			map[bool]string{true: `,"vehicle_id":"` + b.vehicles[max(vehicle, 0)] + `"`}[vehicle >= 0], amount, from, from, until)).ok(201)
+			"incurred_on":"%s","service_period":{"from":"%s","until":"%s"}}`, category, map[bool]string{
+			true: `,"vehicle_id":"` + b.vehicles[max(vehicle, 0)] + `"`}[vehicle >= 0], amount, from, from, until)).ok(201)
 	}
 	for i := range b.vehicles {
 		expense("depreciation", i, 121003, "2026-01-01", "2026-04-30")
@@ -105,49 +112,14 @@ func newBusiness(t *testing.T) *business {
 	return b
 }
 
-// facts makes the facts that reports stand on: money of the ledger by the chart, and for every day of every vehicle
-// time and miles that differ by day.
+// facts makes the facts that reports stand on.
 func (b *business) facts() {
 	b.t.Helper()
-	var accounts, measures []string
-	for _, line := range ledger.Chart {
-		accounts, measures = append(accounts, string(line.Account)), append(measures, line.Measure)
-	}
-	var columns, sums []string
-	for _, m := range measures {
-		if m != "" && !slices.Contains(columns, m) {
-			sign := "-"
-			if strings.HasPrefix(m, "cost") || m == "platform_fees" {
-				sign = ""
-			}
-			columns = append(columns, m)
-			sums = append(sums, "sumIf("+sign+"amount, measure = '"+m+"')")
-		}
-	}
-	for _, text := range []string{
-		`INSERT INTO vehicle_days (account, local_date, vehicle, currency, computed_at, ` + strings.Join(columns, ", ") + `,
-			day_s, fleet_s, down_s, rented_s, idle_s, billed_days, driven_m, rented_m, fuel_l, energy_kwh)
-		SELECT account, local_date, vehicle, currency, now64(3), ` + strings.Join(sums, ", ") + `,
-			sum(day), sum(there), sum(down), sum(out), sum(there - down - out), sum(sold), sum(metres), sum(metres) / 2, sum(sold) * 1.5, 0
-		FROM (
-			SELECT account, local_date, vehicle, CAST(currency, 'String') AS currency, amount,
-				transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '') AS measure,
-				0 AS day, 0 AS there, 0 AS down, 0 AS out, 0 AS sold, 0. AS metres
-			FROM ledger_entries FINAL WHERE transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '') != ''
-			UNION ALL
-			SELECT v.account, toDate32('2026-01-01') + d.number, v.id, 'USD', 0, '', 86400, 86400, if(d.number % 11 = 0, 7200, 0),
-				if((d.number + v.id) % 3 = 0, 86400 - 7200, 0), (d.number + v.id) % 3 = 0, 1000. * ((d.number + v.id) % 7) + 0.25
-			FROM vehicles AS v FINAL CROSS JOIN numbers(120) AS d
-		)
-		GROUP BY account, local_date, vehicle, currency`,
-		`INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle, class, customer, location, channel, status, rented_s, billed_days)
-		SELECT DISTINCT account, local_date, booking, now64(3), any(vehicle), any(class), any(customer), any(location), any(channel), 'completed', 86400, 1
-		FROM ledger_entries FINAL WHERE ledger_account = 'revenue.time' GROUP BY account, local_date, booking`,
-	} {
-		if err := b.db.Exec(b.t.Context(), text, clickhouse.Named("accounts", accounts),
-			clickhouse.Named("measures", measures)); err != nil {
-			b.t.Fatal(err)
-		}
+	from, _ := ledger.ParseDay("2025-12-01")
+	until, _ := ledger.ParseDay("2026-05-31")
+	err := b.api.desk.Facts.Make(b.t.Context(), b.account, from, until, func(fact.Made) error { return nil })
+	if err != nil {
+		b.t.Fatal(err)
 	}
 }
 
@@ -188,77 +160,6 @@ func (b *business) report(path string) (f figures) {
 	return f
 }
 
-// Every report by every group on every basis runs; what is additive adds up to the totals, of tags to no less; times
-// add up to the same totals whatever times they are; and the entries that a figure links to sum to it exactly.
-func TestReportsAddUpAndLinkToTheirEntries(t *testing.T) {
-	b := newBusiness(t)
-	followed := 0
-	for _, one := range b.do("GET", "/v1/reports", "").data() {
-		name := one["name"].(string)
-		var definition struct {
-			Figures []struct {
-				Name   string
-				Ledger map[string]struct {
-					Sign int64 `json:"entries_sign"`
-				}
-			}
-		}
-		if err := json.Unmarshal(b.do("GET", "/v1/reports/"+name+"/definition", "").ok(200).body, &definition); err != nil {
-			t.Fatal(err)
-		}
-		for _, basis := range one["bases"].([]any) {
-			signs := map[string]int64{}
-			for _, f := range definition.Figures {
-				signs[f.Name] = f.Ledger[basis.(string)].Sign
-			}
-			for _, group := range one["groups"].([]any) {
-				path := fmt.Sprintf("%s?from=2026-01-10&to=2026-04-20&basis=%s&group_by=%s", name, basis, group)
-				f := b.report(path)
-				for _, c := range f.Columns {
-					total := f.Totals.number(t, c.Name)
-					if !c.Additive || total == nil {
-						continue
-					}
-					sum := new(big.Rat)
-					for _, row := range f.Rows {
-						if n := row.number(t, c.Name); n != nil {
-							sum.Add(sum, n)
-						}
-					}
-					if c.Unit == "mi" || c.Unit == "gal" || c.Unit == "kwh" { // rounded by row
-						sum.Sub(sum, total)
-						if off, _ := sum.Abs(sum).Float64(); group != "tag" && off > 0.001*float64(len(f.Rows)) {
-							t.Errorf("%s: %s is off by %v", path, c.Name, off)
-						}
-					} else if group == "tag" {
-						continue
-					} else if sum.Cmp(total) != 0 {
-						t.Errorf("%s: the rows of %s sum to %s, the total is %s", path, c.Name, sum.RatString(), total.RatString())
-					}
-				}
-				if len(f.Rows) == 0 {
-					t.Errorf("%s has no rows", path)
-				}
-				for i, row := range append(f.Rows, f.Totals) {
-					if i < len(f.Rows) && (i > 1 || basis != "accrual" && i > 0) {
-						continue // of many some
-					}
-					for figure, link := range row.Links {
-						followed++
-						got := b.follow(link) * signs[figure]
-						if want := row.number(t, figure); want == nil || want.Cmp(big.NewRat(got, 1)) != 0 {
-							t.Errorf("%s: %s of %q is %s, and the entries of %s come to %d", path, figure, row.Label, row.Figures[figure], link, got)
-						}
-					}
-				}
-			}
-		}
-	}
-	if followed < 500 {
-		t.Errorf("only %d links", followed)
-	}
-}
-
 // follow sums the entries of a list.
 func (b *business) follow(link string) (sum int64) {
 	b.t.Helper()
@@ -277,4 +178,152 @@ func (b *business) follow(link string) (sum int64) {
 	}
 	b.sums[link] = sum
 	return sum
+}
+
+// What is asked for wrongly is refused in words that help, and another account's ids give nothing.
+func TestAReportSaysWhatItIsMadeOf(t *testing.T) {
+	b := newBusiness(t)
+	w := b.world
+	if p := w.do("GET", "/v1/reports/income", "").problem(404, "not_found"); !strings.Contains(p.Detail, "revenue") {
+		t.Error(p.Detail)
+	}
+	p := w.do("GET", "/v1/reports/profit_and_loss?group_by=vehicle", "").problem(400, "invalid_request")
+	if !strings.Contains(p.Detail, "account, total, day") {
+		t.Error(p.Detail)
+	}
+	w.do("GET", "/v1/reports/revenue?basis=booked", "").problem(400, "invalid_request")
+	w.do("GET", "/v1/reports/revenue?sort=-income", "").problem(400, "invalid_request")
+	w.do("GET", "/v1/reports/revenue?from=2026-03-02&until=2026-03-01", "").problem(400, "invalid_request")
+	w.do("GET", "/v1/reports/utilization?channel=turo", "").problem(400, "invalid_request")
+	w.do("GET", "/v1/reports/revenue?timezone=Europe/Paris", "").problem(422, "validation_failed")
+	w.do("GET", "/v1/reports/revenue?timezone=America/Chicago", "").ok(200)
+	bare := w.newKey(w.account, auth.FinanceRead)
+	w.do("GET", "/v1/reports/revenue", "", "Authorization", "Bearer "+bare).problem(403, "insufficient_scope")
+
+	span := "from=2026-01-01&to=2026-04-30"
+	f := b.report("utilization?" + span + "&group_by=month&compare=previous_period")
+	wantEqual(t, "months", len(f.Rows), 4)
+	wantEqual(t, "the first", f.Rows[0].Label, "January 2026")
+	now, past := f.Rows[3].number(t, "rented_s"), f.Rows[3].Previous["rented_s"]
+	if now.Sign() <= 0 || string(past) != "0" {
+		t.Errorf("rented %s, before %s", now, past)
+	}
+	if d := f.Totals.number(t, "fleet_s"); string(f.Totals.Change["fleet_s"]) == "null" || d.Sign() <= 0 {
+		t.Errorf("%v", f.Totals)
+	}
+	// Nothing was in the fleet in 2024: no ratio, and no error.
+	f = b.report("utilization?from=2024-01-01&to=2024-12-31&group_by=year")
+	wantEqual(t, "of nothing", string(f.Totals.Figures["utilization"])+" "+string(f.Rows[0].Figures["fleet_s"]), "null 0")
+
+	top := b.report("revenue?" + span + "&group_by=vehicle&sort=-revenue&limit=1")
+	all := b.report("revenue?" + span + "&group_by=vehicle&sort=-revenue")
+	wantEqual(t, "the first of all", len(top.Rows) == 1 && top.Rows[0].Key == all.Rows[0].Key, true)
+	wantEqual(t, "with its plate", strings.HasPrefix(all.Rows[0].Label, "CAR-"), true)
+	wantEqual(t, "totals of a part", string(top.Totals.Figures["revenue"]), string(all.Totals.Figures["revenue"]))
+	one := b.report("revenue?" + span + "&vehicle_id=" + b.vehicles[0])
+	for _, row := range all.Rows {
+		if row.Key == b.vehicles[0] {
+			wantEqual(t, "of one", string(one.Totals.Figures["revenue"]), string(row.Figures["revenue"]))
+			if got := -b.follow(row.Links["revenue"]); fmt.Sprint(got) != string(row.Figures["revenue"]) {
+				t.Errorf("entries come to %d, the figure is %s", got, row.Figures["revenue"])
+			}
+		}
+	}
+	bridge := b.report("revenue_bridge?from=2026-03-01&to=2026-03-31&group_by=vehicle")
+	for _, row := range append(bridge.Rows, bridge.Totals) {
+		sum := new(big.Rat)
+		for _, effect := range []string{"fleet_size_effect", "utilization_effect", "rate_effect"} {
+			sum.Add(sum, row.number(t, effect))
+		}
+		if change := row.number(t, "change"); sum.Cmp(change) != 0 {
+			t.Errorf("%s: effects come to %s, the change is %s", row.Label, sum, change)
+		}
+	}
+
+	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
+	of := "&vehicle_id=" + b.vehicles[0]
+	for _, path := range []string{"revenue?" + of, "profitability?basis=cash" + of, "receivables_ageing?group_by=booking",
+		"receivables_ageing?customer_id=" + b.customers[0], "occupancy_calendar?group_by=calendar" + of,
+		"fleet_roi?group_by=vehicle" + of, "depreciation?group_by=vehicle" + of, "balance_sheet?group_by=account"} {
+		f := b.report(path + "&" + span)
+		for name, value := range f.Totals.Figures {
+			if text := string(value); text != "0" && text != "null" {
+				t.Errorf("%s shows another account %s = %s", path, name, text)
+			}
+		}
+	}
+}
+
+// A workbook has the numbers of the JSON, as numbers, and its totals as formulas; no text is one.
+func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
+	b := newBusiness(t)
+	for _, path := range []string{"profitability?group_by=class", "cost_per_mile?group_by=month&compare=previous_period"} {
+		path += "&from=2026-01-01&to=2026-04-30"
+		answer := b.report(path)
+		r := b.do("GET", "/v1/reports/"+path, "", "Accept", export.XLSX.MediaType()).ok(200)
+		book, err := excelize.OpenReader(bytes.NewReader(r.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer book.Close()
+		cells, err := book.GetRows("Report", excelize.Options{RawCellValue: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "rows", len(cells), 2+len(answer.Rows))
+		formulas := 0
+		for i, row := range append(answer.Rows, answer.Totals) {
+			for j, c := range answer.Columns {
+				at, err := excelize.CoordinatesToCellName(5+j, 2+i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := book.CalcCellValue("Report", at, excelize.Options{RawCellValue: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if formula, _ := book.GetCellFormula("Report", at); formula != "" {
+					formulas++
+				}
+				want := row.number(t, c.Name)
+				if want == nil {
+					wantEqual(t, at, text, "")
+					continue
+				}
+				if c.Unit == "money" || c.Unit == "amount" || c.Unit == "per_mi" {
+					want.Mul(want, big.NewRat(1, 100))
+				}
+				got, ok := new(big.Rat).SetString(text)
+				if !ok {
+					t.Fatalf("%s of %s is %q", c.Name, row.Label, text)
+				}
+				if off, _ := got.Sub(got, want).Abs(got).Float64(); off > 1e-3*float64(len(answer.Rows)) && c.Unit == "mi" ||
+					c.Unit != "mi" && off > 1e-4 {
+					t.Errorf("%s: %s of %s is %s, want %s", path, c.Name, row.Label, text, want.FloatString(4))
+				}
+			}
+		}
+		if formulas < 7 {
+			t.Errorf("only %d formulas", formulas)
+		}
+		for _, row := range cells[1:] {
+			if row[1] == "=Compact" {
+				at := fmt.Sprintf("B%d", slices.IndexFunc(cells, func(r []string) bool { return r[1] == "=Compact" })+1)
+				if formula, err := book.GetCellFormula("Report", at); err != nil || formula != "" {
+					t.Errorf("a name is the formula %s, %v", formula, err)
+				}
+			}
+		}
+		panes, err := book.GetPanes("Report")
+		if err != nil || !panes.Freeze {
+			t.Errorf("the header is not frozen: %v", err)
+		}
+	}
+	table := string(b.do("GET", "/v1/reports/revenue?group_by=class&from=2026-01-01&to=2026-04-30&format=csv", "").ok(200).body)
+	if !strings.Contains(table, ",'=Compact,") {
+		t.Errorf("a name is a formula in %s", table)
+	}
+	for _, format := range []string{"arrow", "parquet"} {
+		b.do("GET", "/v1/reports/revenue?group_by=month&format="+format, "").ok(200)
+	}
 }

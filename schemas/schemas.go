@@ -60,19 +60,26 @@ func Migrations() []Migration {
 }
 
 // Query returns the text of <name>.sql of a folder of queries/. A name that does not exist is a fault of the program
-// and panics. A query may stand within others, in the place of "/*query <name>*/" there, without its opening comment.
+// and panics. A query may stand within others, in the place of "/*query <name>*/" there, without its opening comment;
+// in that of "/*query <name> from=begin*/" its parameter from is called begin.
 func Query(name string) string {
 	file, ok := queries[name]
 	if !ok {
 		panic("no query " + name)
 	}
 	return within.ReplaceAllStringFunc(read(file), func(mark string) string {
-		return opening.ReplaceAllString(Query(within.FindStringSubmatch(mark)[1]), "")
+		m := within.FindStringSubmatch(mark)
+		text := opening.ReplaceAllString(Query(m[1]), "")
+		for _, renamed := range strings.Fields(m[2]) {
+			from, to, _ := strings.Cut(renamed, "=")
+			text = strings.ReplaceAll(text, "{"+from+":", "{"+to+":")
+		}
+		return text
 	})
 }
 
 var (
-	within  = regexp.MustCompile(`/\*query (\w+)\*/`)
+	within  = regexp.MustCompile(`/\*query (\w+)((?: \w+=\w+)*)\*/`)
 	opening = regexp.MustCompile(`^(--[^\n]*\n)+`)
 )
 

@@ -18,12 +18,11 @@ func (v *View) Write(w io.Writer, format export.Format) error {
 		return v.writeCSV(w)
 	case export.Arrow, export.Parquet:
 		return v.writeTable(w, format)
+	case export.XLSX:
+		return v.writeXLSX(w)
 	}
 	return fmt.Errorf("%s is not a format of reports", format)
 }
-
-// compared says whether there is something to compare with.
-func (v *View) compared() bool { return v.Compare != nil }
 
 // writeCSV writes rows for people: amounts as decimals, what they are compared with in columns beside. A text that a
 // spreadsheet would take for a formula has an apostrophe in front, as in every CSV.
@@ -33,7 +32,7 @@ func (v *View) writeCSV(w io.Writer) error {
 	for i := range v.report.Figures {
 		head = append(head, v.report.Figures[i].Name)
 	}
-	if v.compared() {
+	if v.beside {
 		for i := range v.report.Figures {
 			head = append(head, "previous_"+v.report.Figures[i].Name)
 		}
@@ -45,7 +44,7 @@ func (v *View) writeCSV(w io.Writer) error {
 		r := &v.rows[i]
 		line := []string{sheet.InertCell(r.Key), sheet.InertCell(r.Label), r.From, r.Until, v.Currency}
 		line = v.cells(line, r.values)
-		if v.compared() {
+		if v.beside {
 			line = v.cells(line, r.previous)
 		}
 		if err := table.Write(line); err != nil {
@@ -88,7 +87,7 @@ func (v *View) writeTable(w io.Writer, format export.Format) error {
 			case f.Whole():
 				c.Kind = export.Whole
 			}
-			if prefix == "" || v.compared() {
+			if prefix == "" || v.beside {
 				columns = append(columns, c)
 			}
 		}
@@ -102,7 +101,7 @@ func (v *View) writeTable(w io.Writer, format export.Format) error {
 		row := []export.Value{export.TextOf(r.Key), export.TextOf(r.Label), export.TextOf(r.From), export.TextOf(r.Until),
 			export.TextOf(v.Currency)}
 		row = v.typed(row, r.values)
-		if v.compared() {
+		if v.beside {
 			row = v.typed(row, r.previous)
 		}
 		if err := table.Write(row); err != nil {

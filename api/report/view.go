@@ -35,6 +35,7 @@ type View struct {
 	RowCount      int            `json:"row_count" doc:"Rows that there are without a limit."`
 
 	report  *report.Definition
+	beside  bool // rows have previous figures
 	account record.Account
 	rows    []Row // all of them
 }
@@ -87,7 +88,7 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := d.AsOf(ctx, a.DB, q, a.Now())
+	asOf, err := d.AsOf(ctx, a.DB, a.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,10 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 		Object: "report", Name: d.Name, Title: d.Title, From: day(q.Span.From), Until: day(q.Span.Until), Timezone: q.Zone,
 		Basis: q.Basis, Currency: q.Currency, GroupBy: q.Group, AsOf: record.InstantOf(asOf), Version: d.Version,
 		Columns: columnsOf(answer.Report), RowCount: len(answer.Rows), report: answer.Report, account: w.account,
+		beside: answer.Totals.Previous != nil,
 	}
-	if q.Compare != "" {
+	if !answer.Before.From.IsZero() {
+		q.Compare = cmp.Or(q.Compare, report.PreviousPeriod)
 		from, until := day(answer.Before.From), day(answer.Before.Until)
 		v.Compare, v.PreviousFrom, v.PreviousUntil = &q.Compare, &from, &until
 	}

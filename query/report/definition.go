@@ -144,6 +144,9 @@ var all = func() map[string]*Definition {
 // Takes says whether the report's statement has a parameter: one that is a filter can narrow it.
 func (d *Definition) Takes(parameter string) bool { return d.takes[parameter] }
 
+// Spans says whether the report looks at the span before by itself.
+func (d *Definition) Spans() bool { return d.takes["before_from"] }
+
 // Named returns the report of a name, nil if there is none.
 func Named(name string) *Definition { return all[name] }
 
@@ -299,7 +302,7 @@ func (d *Definition) check() error {
 	if d.Title == "" || d.About == "" || len(d.Bases) == 0 || len(d.Groups) == 0 || len(d.Figures) == 0 {
 		return fmt.Errorf("a report says its name, what it is about, its bases, its groups and a figure")
 	}
-	for _, name := range []string{"account", "from", "to", "group"} {
+	for _, name := range []string{"account", "to", "group"} {
 		if !d.takes[name] {
 			return fmt.Errorf("takes no {%s}", name)
 		}

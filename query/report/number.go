@@ -145,3 +145,6 @@ func (v Value) Less(other Value) Value {
 	}
 	return Rounded(a.Sub(a, b), max(v.decimals, other.decimals))
 }
+
+// Number returns a number of parts of ten, a hundred, …: Number(1234, 2) is 12.34.
+func Number(n int64, decimals int) Value { return Value{known: true, unscaled: n, decimals: decimals} }

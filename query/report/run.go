@@ -65,11 +65,16 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 		return nil, err
 	}
 	a.Rows, a.Totals = rows, totals
+	if d.takes["before_from"] {
+		a.Before = q.before()
+		return a, nil
+	}
 	if q.Compare == "" {
 		return a, nil
 	}
+	a.Before = q.before()
 	before := q
-	before.Span, a.Before = q.Span.Before(q.Compare), q.Span.Before(q.Compare)
+	before.Span = a.Before
 	past, sum, err := d.both(ctx, db, before)
 	if err != nil {
 		return nil, err
@@ -101,6 +106,9 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 	}
 	return a, nil
 }
+
+// before is the span that a report is compared with.
+func (q *Question) before() Span { return q.Span.Before(cmp.Or(q.Compare, PreviousPeriod)) }
 
 // both gives the rows of a group and the totals, which are a row by themselves: what is distinct, or in the middle, is
 // no sum of rows.
@@ -200,7 +208,8 @@ func (d *Definition) args(q Question) []any {
 	all := map[string]any{
 		"account": uint64(q.Account), "from": q.Span.From.Format(time.DateOnly), "to": q.Span.Until.Format(time.DateOnly),
 		"group": q.Group, "by": cmp.Or(q.by, q.Group), "basis": q.Basis, "currency": q.Currency, "zone": q.Zone,
-		"today":    q.Today.Format(time.DateOnly),
+		"today":       q.Today.Format(time.DateOnly),
+		"before_from": q.before().From.Format(time.DateOnly), "before_to": q.before().Until.Format(time.DateOnly),
 		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
 		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
@@ -289,14 +298,14 @@ func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
 		number := raw[i].Rat()
 		if f.Ratio() {
 			number = d.quotient(f, raw, span)
-		} else if !metric || units[f.Unit].factor == 0 {
+		} else if !metric || units[f.Unit].factor == nil {
 			continue
 		}
 		if values[i] = (Value{}); number == nil {
 			continue
 		}
-		if factor := units[f.Unit].factor; metric && factor != 0 {
-			number = new(big.Rat).Mul(number, exact(factor))
+		if factor := units[f.Unit].factor; metric && factor != nil {
+			number = new(big.Rat).Mul(number, factor)
 		}
 		values[i] = Rounded(number, f.Decimals())
 	}
@@ -332,12 +341,6 @@ func (d *Definition) quotient(f *Figure, raw []Value, span Span) *big.Rat {
 	return over.Quo(over, under)
 }
 
-// exact is a factor of units as its digits say it.
-func exact(f float64) *big.Rat {
-	r, _ := new(big.Rat).SetString(fmt.Sprint(f))
-	return r
-}
-
 // nothing are the figures of what there is nothing of: none, and no ratio. What is null in the totals is so here.
 func (d *Definition) nothing(span Span, totals []Value, metric bool) []Value {
 	raw := make([]Value, len(d.Figures))
@@ -357,7 +360,7 @@ func (d *Definition) in(metric bool) *Definition {
 	shown := *d
 	shown.Figures = slices.Clone(d.Figures)
 	rename := func(name, unit string) string {
-		if u := units[unit]; u.factor != 0 {
+		if u := units[unit]; u.factor != nil {
 			return name[:len(name)-len(u.suffix)] + u.metric
 		}
 		return name

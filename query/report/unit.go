@@ -1,6 +1,10 @@
 package report
 
-import "github.com/motorpool/fleet"
+import (
+	"math/big"
+
+	"github.com/motorpool/fleet"
+)
 
 // The bases of a report.
 const (
@@ -13,11 +17,12 @@ type unit struct {
 	decimals int  // that a ratio and a number with a fraction are rounded to
 	additive bool // values of disjoint rows add up
 	suffix   string
-	metric   string  // what takes the place of suffix where metric units are asked for
-	factor   float64 // of the metric unit
+	metric   string   // what takes the place of suffix where metric units are asked for
+	factor   *big.Rat // of the metric unit
 }
 
-const kmPerMile, gallon = fleet.MetresPerMile / 1000, fleet.LitresPerGal
+// The kilometres of a mile, and the litres of a gallon.
+var km, litres = big.NewRat(1609344, 1000000), big.NewRat(3785411784, 1000000000)
 
 // units are those of figures. Money is in minor units; what is said for a mile, a day or an hour is money with two
 // decimals of its minor unit.
@@ -28,8 +33,8 @@ var units = map[string]unit{
 	"distinct":   {}, // a count of different things, some of which may be in several rows
 	"seconds":    {additive: true},
 	"days":       {decimals: 2, additive: true},
-	"mi":         {decimals: 3, additive: true, suffix: "_mi", metric: "_km", factor: kmPerMile},
-	"gal":        {decimals: 3, additive: true, suffix: "_gal", metric: "_l", factor: gallon},
+	"mi":         {decimals: 3, additive: true, suffix: "_mi", metric: "_km", factor: km},
+	"gal":        {decimals: 3, additive: true, suffix: "_gal", metric: "_l", factor: litres},
 	"kwh":        {decimals: 3, additive: true, suffix: "_kwh"},
 	"percent":    {decimals: 2},
 	"ratio":      {decimals: 4},
@@ -37,12 +42,12 @@ var units = map[string]unit{
 	"months":     {decimals: 1},
 	"hours":      {decimals: 2},
 	"median":     {decimals: 2}, // of days or hours, as the name says
-	"per_mi":     {decimals: 2, suffix: "_per_mi", metric: "_per_km", factor: 1 / kmPerMile},
+	"per_mi":     {decimals: 2, suffix: "_per_mi", metric: "_per_km", factor: new(big.Rat).Inv(km)},
 	"per_day":    {decimals: 2, suffix: "_per_day"},
 	"per_hour":   {decimals: 2, suffix: "_per_hour"},
-	"mph":        {decimals: 1, suffix: "_mph", metric: "_kmh", factor: kmPerMile},
-	"mi_per_gal": {decimals: 2, suffix: "_mi_per_gal", metric: "_km_per_l", factor: kmPerMile / gallon},
-	"mi_per_kwh": {decimals: 2, suffix: "_mi_per_kwh", metric: "_km_per_kwh", factor: kmPerMile},
+	"mph":        {decimals: 1, suffix: "_mph", metric: "_kmh", factor: km},
+	"mi_per_gal": {decimals: 2, suffix: "_mi_per_gal", metric: "_km_per_l", factor: new(big.Rat).Quo(km, litres)},
+	"mi_per_kwh": {decimals: 2, suffix: "_mi_per_kwh", metric: "_km_per_kwh", factor: km},
 	"text":       {},
 	"date":       {},
 }

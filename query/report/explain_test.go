@@ -1,0 +1,86 @@
+package report
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+// Every report reads the large tables by their keys: the account, and the days where the key has them next.
+func TestEveryReportReadsByKeys(t *testing.T) {
+	db := schematest.Open(t)
+	for _, text := range []string{
+		`INSERT INTO vehicle_days (account, local_date, vehicle, currency, computed_at) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, 'USD', now64(3) FROM numbers(5000)`,
+		`INSERT INTO vehicle_months (account, month, vehicle, currency, computed_at) SELECT number % 7, toDate32('2026-01-01'), number, 'USD', now64(3) FROM numbers(5000)`,
+		`INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, now64(3), 1 FROM numbers(5000)`,
+		`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, currency) SELECT number % 7, toDate32('2026-01-01') + number % 90, 'cash', number, 1, 'USD' FROM numbers(5000)`,
+	} {
+		if err := db.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	day := func(text string) time.Time {
+		at, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	keys := map[string]string{"vehicle_days": "account local_date", "vehicle_months": "account month",
+		"rental_days": "account local_date", "ledger_entries": "account local_date"}
+	for _, name := range Names() {
+		d, seen := Named(name), 0
+		for _, group := range d.Groups {
+			if !slices.Contains([]string{d.Groups[0], "month", "vehicle", "channel"}, group) {
+				continue
+			}
+			q := Question{Account: 3, Span: Span{day("2025-12-20"), day("2026-03-05")}, Group: group, Basis: d.Bases[0],
+				Currency: "USD", Zone: "UTC", Today: day("2026-03-05")}
+			var plan []string
+			err := schemas.EachRow(t.Context(), db, "explain "+name, "EXPLAIN indexes = 1 "+d.statement, d.args(q),
+				func(row schemas.Row) error {
+					var line string
+					if err := row.Scan(&line); err != nil {
+						return err
+					}
+					plan = append(plan, strings.TrimLeft(line, " │├└─"))
+					return nil
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, wanted := "", ""
+			for i, line := range plan {
+				if read, ok := strings.CutPrefix(line, "ReadFromMergeTree ("); ok {
+					table = read[strings.LastIndexByte(read, '.')+1 : len(read)-1]
+					wanted = keys[table]
+				}
+				if line != "PrimaryKey" || wanted == "" {
+					continue
+				}
+				used := ""
+				for _, key := range plan[i+2:] {
+					if strings.Contains(key, ":") {
+						break
+					}
+					used += key + " "
+				}
+				if seen++; !strings.HasPrefix(used, wanted) {
+					t.Errorf("%s by %s reads %s by %q", name, group, table, used)
+				}
+				wanted = ""
+			}
+		}
+		if seen == 0 && name != "occupancy_calendar" {
+			t.Errorf("%s reads nothing by a key", name)
+		}
+	}
+}

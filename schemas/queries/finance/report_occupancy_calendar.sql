@@ -1,0 +1,73 @@
+-- report: Occupancy calendar
+-- about: What each vehicle does on each day: rented, booked for a rental that has not begun, blocked, or free; by vehicle and day
+--   with the booking, or counted. Only vehicles that are in the fleet on the day.
+-- bases: accrual
+-- groups: calendar vehicle class location make model owner tag total day week month
+-- figure state text: rented, booked, blocked or free; by vehicle and day alone.
+-- figure booking_id text: The booking; of several on one day the first.
+-- figure rented count: Days on which a vehicle was out, if only in part.
+-- figure booked count: Days of confirmed bookings that have not begun, or go on beyond today, and on which it was not out yet.
+-- figure blocked count: Other days of a block, or on which it was down for maintenance.
+-- figure free count: All other days.
+-- figure vehicle_days count: Days in the fleet.
+-- ratio occupancy percent = rented / vehicle_days: Days on which it was out of all.
+-- ratio taken percent = occupied / vehicle_days: Days on which it was out, or is booked.
+-- figure occupied count: Rented and booked days.
+-- Days are those of the account's zone, but what was rented, which is by the local days of facts. EXPLAIN indexes=1:
+-- rental_days and vehicle_days by account and local_date, bookings, blocks and vehicles by account.
+WITH
+    cars AS (
+        SELECT vehicle, class, location, owner, acquired_on, in_service_on, disposal_on
+        FROM vehicle_traits
+        WHERE account = {account:UInt64} AND status != 'retired'
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            AND vehicle IN (/*query vehicles_chosen*/)
+    ),
+    grid AS (
+        SELECT vehicle, arrayJoin(arrayMap(i -> {from:Date32} + i, range(toUInt32(dateDiff('day', {from:Date32}, {to:Date32})) + 1))) AS on_day
+        FROM cars
+        WHERE (in_service_on = '' OR toString(on_day) >= in_service_on) AND (disposal_on = '' OR toString(on_day) < disposal_on)
+    ),
+    taken AS (
+        SELECT vehicle, local_date AS on_day, 3 AS rank, min(booking) AS what
+        FROM rental_days FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND rented_s > 0 AND vehicle != 0
+        GROUP BY vehicle, local_date
+        UNION ALL
+        SELECT toUInt64OrZero(splitByChar('_', CAST(vehicle_id, 'String'))[2]) AS car, arrayJoin(arrayMap(i -> first + i,
+            range(toUInt32(greatest(0, dateDiff('day', first, last) + 1))))) AS on_day, 2, id
+        FROM (
+            SELECT id, vehicle_id, greatest(toDate32(toTimeZone(pickup_at, {zone:String})), {today:Date32}, {from:Date32}) AS first,
+                least(toDate32(toTimeZone(return_at - 0.001, {zone:String})), {to:Date32}) AS last
+            FROM bookings FINAL
+            WHERE account = {account:UInt64} AND status IN ('confirmed', 'active') AND vehicle_id != '' AND archived_at IS NULL
+        )
+        UNION ALL
+        SELECT toUInt64OrZero(splitByChar('_', vehicle_id)[2]) AS car, arrayJoin(arrayMap(i -> first + i,
+            range(toUInt32(greatest(0, dateDiff('day', first, last) + 1))))) AS on_day, 1, 0
+        FROM (
+            SELECT vehicle_id, greatest(toDate32(toTimeZone(`from`, {zone:String})), {from:Date32}) AS first,
+                least(toDate32(toTimeZone(until - 0.001, {zone:String})), {to:Date32}) AS last
+            FROM blocks FINAL
+            WHERE account = {account:UInt64} AND archived_at IS NULL
+        )
+        UNION ALL
+        SELECT vehicle, local_date, 1, 0
+        FROM vehicle_days FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND down_s > 0 AND vehicle != 0
+    )
+SELECT
+    if({group:String} = 'total', '', if({group:String} = 'calendar', concat('veh_', toString(d.vehicle), ' ', toString(d.on_day)),
+        if({group:String} = 'vehicle', toString(d.vehicle), if({group:String} IN ('day', 'week', 'month'), toString(toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month'), {group:String}, 'day'), d.on_day))), ifNull(keys.key, ''))))) AS key,
+    if({group:String} = 'calendar', ['free', 'blocked', 'booked', 'rented'][max(d.rank) + 1], NULL) AS state,
+    if({group:String} = 'calendar' AND max(d.what) != 0, concat('bkg_', toString(max(d.what))), NULL) AS booking_id,
+    countIf(d.rank = 3) AS rented, countIf(d.rank = 2) AS booked, countIf(d.rank = 1) AS blocked, countIf(d.rank = 0) AS free,
+    count() AS vehicle_days, rented + booked AS occupied
+FROM (
+    SELECT g.vehicle AS vehicle, g.on_day AS on_day, max(t.rank) AS rank, argMax(t.what, t.rank) AS what
+    FROM grid AS g LEFT JOIN taken AS t ON t.vehicle = g.vehicle AND t.on_day = g.on_day
+    GROUP BY vehicle, on_day
+) AS d
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.vehicle
+GROUP BY key
