@@ -1,7 +1,8 @@
 package api
 
 // tracked gives the vehicles of a business what trackers and customers would have made: a trip, a stop, a charge, a
-// visit, a driving event and an alert a day, and a quote for each booking.
+// visit, a driving event and an alert a day, and for each booking a quote, and
+// another booking that was cancelled.
 func (b *business) tracked() {
 	b.t.Helper()
 	days := ` FROM vehicles AS v FINAL CROSS JOIN numbers(120) AS d`
@@ -18,6 +19,10 @@ func (b *business) tracked() {
 		b.exec(`INSERT INTO ` + table + ` (account, vehicle, id, revision, start_at, end_at, body` + more[0] + span +
 			more[1] + days)
 	}
+	b.exec(`INSERT INTO bookings (account, id, revision, created_at, updated_at, body)
+		SELECT account, id + 1, 1, pickup_at, pickup_at, concat('{"status":"cancelled","pickup_at":"2026-07-01T00:00:00Z","vehicle_id":"',
+			vehicle_id, '","customer_id":"', customer_id, '"}')
+		FROM bookings FINAL`)
 	b.exec(`INSERT INTO quotes (account, id, revision, created_at, updated_at, body)
 		SELECT account, id, 1, pickup_at, pickup_at, body FROM bookings FINAL`)
 }

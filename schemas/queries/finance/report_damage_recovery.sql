@@ -2,7 +2,7 @@
 -- about: What customers were charged for damage, beside what repairs cost.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
--- figure recovered money [ledger revenue.damage]: What customers were charged for damage.
+-- figure recovered money [ledger minus revenue.damage]: What customers were charged for damage.
 -- figure repair_cost money [ledger cost.repair]: What repairs cost.
 -- figure unrecovered money [ledger revenue.damage, cost.repair]: Cost of repairs less what customers were charged; negative if they were charged more.
 -- ratio damage_recovery percent = recovered / repair_cost: What customers were charged of the cost of repairs.
