@@ -46,7 +46,7 @@ test: deps ## lint and run every test against the real engines
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (20 minutes)
-	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags long -timeout 40m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags long -timeout 40m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./schemas ./loadtest/crash ./loadtest/recordings
 
 .PHONY: test-race
 test-race: deps ## the tests of everything concurrent, with the race detector
