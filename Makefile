@@ -46,8 +46,8 @@ test: deps ## lint and run every test against the real engines
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -timeout 20m ./...
 
 .PHONY: test-long
-test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (40 minutes)
-	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags long -timeout 40m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow
+test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost
 
 .PHONY: test-race
 test-race: deps ## the tests of everything concurrent, with the race detector

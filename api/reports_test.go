@@ -110,6 +110,7 @@ func newBusiness(t *testing.T) *business {
 	b.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+b.vehicles[0]+
 		`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
 	b.facts()
+	b.tracked()
 	return b
 }
 

@@ -89,14 +89,17 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 			if body.Country != "" && !record.Dials(body.Country) {
 				return fleet.Invalid(fleet.FieldError{Pointer: "/country", Code: "invalid", Detail: "is not a country, as US is"})
 			}
+			amounts := map[string]*record.Money{}
+			if costs := body.EnergyCosts; costs != nil {
+				amounts["/energy_costs/gallon"], amounts["/energy_costs/kwh"] = costs.Gallon, costs.KilowattHour
+			}
 			if settings := body.Bookings; settings != nil {
-				amounts := map[string]*record.Money{}
 				for i := range settings.OneWayFees {
 					amounts[fmt.Sprintf("/booking_settings/one_way_fees/%d/fee", i)] = &settings.OneWayFees[i].Fee
 				}
-				if faults := rest.FeeFaults(price.Limit, amounts); faults != nil {
-					return fleet.Invalid(faults...)
-				}
+			}
+			if faults := rest.FeeFaults(price.Limit, amounts); faults != nil {
+				return fleet.Invalid(faults...)
 			}
 			if faults := paperFaults(body.Papers); faults != nil {
 				return fleet.Invalid(faults...)

@@ -18,8 +18,15 @@ type Account struct {
 	Bookings      *BookingSettings  `json:"booking_settings,omitempty" doc:"How bookings are handled."`
 
 	Papers *PaperSettings `json:"papers,omitempty" doc:"What is printed on invoices, statements and agreements, and how they are numbered."`
+	EnergyCosts *EnergyCosts `json:"energy_costs,omitempty" doc:"What fuel and electricity cost the account. Reports say by them what idling burnt, and what rentals left missing."`
 
 	LedgerChart map[string]LedgerLabel `json:"ledger_chart,omitempty" doc:"The numbers and names of accounts of the ledger that are not the usual ones; PATCH /v1/ledger/chart changes them."`
+}
+
+// EnergyCosts are what an account pays for what vehicles run on; nil for what nobody said.
+type EnergyCosts struct {
+	Gallon       *Money `json:"gallon,omitempty" doc:"For a US gallon of fuel."`
+	KilowattHour *Money `json:"kwh,omitempty" doc:"For a kilowatt-hour of electricity."`
 }
 
 // LedgerLabel is how an account calls an account of its ledger; what is empty is as usual.

@@ -1,0 +1,82 @@
+-- report: Bookings
+-- about: Bookings by when they were made: how long ahead, and how many of them were cancelled since. Pickups of a time have a report
+--   of their own, as the two are never the same bookings.
+-- bases: accrual
+-- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- figure made count: Bookings made in the span, holds that nobody confirmed among them.
+-- figure lapsed count: Of these, holds that lapsed.
+-- figure pending count: Of these, holds that nobody has confirmed yet.
+-- figure bookings count: Those that were more than a hold: all that were made less those that lapsed or are pending.
+-- figure cancelled count: Of these bookings, cancelled ones, whenever that was.
+-- figure cancelled_by_customer count: Of these, those that the customer cancelled.
+-- figure cancelled_by_host count: Of these, those that the host cancelled.
+-- figure cancelled_by_operator count: Of these, those that the staff cancelled.
+-- figure cancelled_by_system count: Of these, those that nobody cancelled by hand, such as those that a channel took back.
+-- figure value money: What the bookings were agreed to come to, without taxes.
+-- figure cancelled_value money: Of this, the value of cancelled ones.
+-- figure led count: Bookings that were made before their pickup. Others were written down afterwards and have no lead time.
+-- figure lead_s seconds: Seconds from when they were made to the planned pickup.
+-- figure lead_median_days median: Days from when a booking was made to the planned pickup: half of the bookings were made later.
+-- figure lead_p90_days median: Days ahead than which a tenth of the bookings were made earlier.
+-- figure lead_0_days count: Bookings made less than a day ahead.
+-- figure lead_1_2_days count: Bookings made one or two days ahead.
+-- figure lead_3_6_days count: Bookings made three to six days ahead.
+-- figure lead_7_13_days count: Bookings made seven to thirteen days ahead.
+-- figure lead_14_29_days count: Bookings made 14 to 29 days ahead.
+-- figure lead_30_89_days count: Bookings made 30 to 89 days ahead.
+-- figure lead_90_days count: Bookings made 90 days ahead or more.
+-- ratio lead_mean_days days = lead_s / (led * 86400): Days from when a booking was made to the planned pickup, on average.
+-- ratio cancellation_rate percent = cancelled / bookings: Cancelled bookings of those made in the span.
+-- ratio cancellation_value_rate percent = cancelled_value / value: The value of cancelled bookings of that of all.
+-- ratio customer_cancellation_rate percent = cancelled_by_customer / bookings: Bookings that the customer cancelled of all.
+-- ratio host_cancellation_rate percent = cancelled_by_host / bookings: Bookings that the host cancelled of all.
+-- A booking is of the local day on which it was made, in its own zone. Quantiles lie between the two nearest, as a spreadsheet's
+-- PERCENTILE.INC has them. Money is of bookings in the currency, counts are of all. EXPLAIN indexes=1: bookings by the account.
+SELECT
+    multiIf(
+        {group:String} = 'total', '',
+        {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
+        {group:String} = 'vehicle', toString(b.vehicle),
+        {group:String} = 'class', toString(b.class),
+        {group:String} = 'location', toString(b.location),
+        {group:String} = 'channel', b.channel,
+        {group:String} = 'customer', toString(b.customer),
+        ifNull(keys.key, '')) AS key,
+    count() AS made, countIf(status = 'expired') AS lapsed, countIf(status = 'pending') AS pending,
+    made - lapsed - pending AS bookings, countIf(status = 'cancelled') AS cancelled,
+    countIf(status = 'cancelled' AND cancelled_by = 'customer') AS cancelled_by_customer,
+    countIf(status = 'cancelled' AND cancelled_by = 'host') AS cancelled_by_host,
+    countIf(status = 'cancelled' AND cancelled_by = 'operator') AS cancelled_by_operator,
+    countIf(status = 'cancelled' AND cancelled_by = 'system') AS cancelled_by_system,
+    sumIf(agreed_minor, real AND b.currency = {currency:String}) AS value,
+    sumIf(agreed_minor, status = 'cancelled' AND b.currency = {currency:String}) AS cancelled_value,
+    countIf(ahead) AS led, sumIf(intDiv(lead_ms + 500, 1000), ahead) AS lead_s,
+    if(led = 0, NULL, quantileExactInclusiveIf(0.5)(lead_ms / 86400000, ahead)) AS lead_median_days,
+    if(led = 0, NULL, quantileExactInclusiveIf(0.9)(lead_ms / 86400000, ahead)) AS lead_p90_days,
+    countIf(ahead AND lead = 0) AS lead_0_days, countIf(ahead AND lead BETWEEN 1 AND 2) AS lead_1_2_days,
+    countIf(ahead AND lead BETWEEN 3 AND 6) AS lead_3_6_days, countIf(ahead AND lead BETWEEN 7 AND 13) AS lead_7_13_days,
+    countIf(ahead AND lead BETWEEN 14 AND 29) AS lead_14_29_days, countIf(ahead AND lead BETWEEN 30 AND 89) AS lead_30_89_days,
+    countIf(ahead AND lead >= 90) AS lead_90_days
+FROM (
+    SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, cancelled_by, currency,
+        if(bookings.agreed_minor = 0, total_minor - tax_minor, bookings.agreed_minor) AS agreed_minor,
+        toDate32(formatDateTime(created_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+        status NOT IN ('expired', 'pending') AS real, dateDiff('millisecond', created_at, pickup_at) AS lead_ms,
+        real AND lead_ms >= 0 AS ahead, intDiv(lead_ms, 86400000) AS lead
+    FROM bookings FINAL
+    WHERE account = {account:UInt64} AND archived_at IS NULL
+        AND created_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
+        AND created_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY AND day BETWEEN {from:Date32} AND {to:Date32}
+        AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+        AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
+        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        AND vehicle IN (/*query vehicles_held*/)
+) AS b
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
+GROUP BY key
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -1,0 +1,68 @@
+-- report: Customers
+-- about: How many customers came, how many of them again, and what they have brought in so far.
+-- bases: accrual
+-- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- figure customers distinct: Customers of whom a rental ended in the span: those whose vehicle came back.
+-- figure repeat_customers distinct: Of these, customers with two such rentals or more.
+-- figure new_customers distinct: Of these, customers whose first rental ever it was: in the span, or in the time of the row.
+-- figure returning_customers distinct: Of these, customers who had rented before.
+-- figure rentals count: Rentals that ended in the span.
+-- figure returning_rentals count: Of these, rentals that were not their customer's first.
+-- figure billed money: What these rentals come to without taxes, with all that is posted by now.
+-- figure lifetime_net amount: What all bookings of the customers come to since their first day, without taxes and what platforms keep,
+--   as far as they were made through the end of the span: fees of cancelled ones too.
+-- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
+-- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
+-- ratio lifetime_value money = lifetime_net / customers: What a customer has brought in so far, on average.
+-- ratio customer_rentals ratio = rentals / customers: Rentals of a customer, on average.
+-- A rental is of the local day of its return in the zone of the booking. Bookings without a customer are left out. Money is of the
+-- currency, counts are of all. Costs of rentals are not in it: the ledger has no order of customers, and its entries of ten years would
+-- have to be read. EXPLAIN indexes=1: bookings by the account.
+SELECT key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
+    countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
+    sum(l.net) AS lifetime_net
+FROM (
+    SELECT
+        multiIf(
+            {group:String} = 'total', '',
+            {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
+                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
+            {group:String} = 'vehicle', toString(b.vehicle),
+            {group:String} = 'class', toString(b.class),
+            {group:String} = 'location', toString(b.location),
+            {group:String} = 'channel', b.channel,
+            {group:String} = 'customer', toString(b.customer),
+            ifNull(keys.key, '')) AS key,
+        b.customer AS customer, count() AS n, max(b.first) AS fresh, countIf(NOT b.first) AS again, sum(b.net) AS billed
+    FROM (
+        SELECT vehicle, class, location, channel, customer, net, day,
+            returned = min(returned) OVER (PARTITION BY customer) AND id = min(id) OVER (PARTITION BY customer, returned) AS first
+        FROM (
+            SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
+        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+        toUInt64OrZero(substring(customer_id, 5)) AS customer, id, actual_return_at AS returned, if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
+                toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day
+            FROM bookings FINAL
+            WHERE account = {account:UInt64} AND archived_at IS NULL AND status = 'completed' AND customer != 0
+                AND actual_return_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
+        )
+        QUALIFY day BETWEEN {from:Date32} AND {to:Date32}
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+        AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
+        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        AND vehicle IN (/*query vehicles_held*/)
+    ) AS b
+    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
+    GROUP BY key, customer
+) AS c
+LEFT JOIN (
+    SELECT toUInt64OrZero(substring(customer_id, 5)) AS customer, sum(total_minor - tax_minor + platform_minor) AS net
+    FROM bookings FINAL
+    WHERE account = {account:UInt64} AND archived_at IS NULL AND status IN ('active', 'completed', 'cancelled', 'no_show')
+        AND currency = {currency:String} AND created_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 1 DAY
+    GROUP BY customer
+) AS l ON l.customer = c.customer
+GROUP BY key
+SETTINGS do_not_merge_across_partitions_select_final = 1

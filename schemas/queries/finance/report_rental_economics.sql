@@ -1,0 +1,142 @@
+-- report: Rental economics
+-- about: What rentals really earned for each mile and hour. Rentals count when their vehicle comes back, with all that they
+--   earned and all that was driven on them, whenever that was. Miles outside of rentals are those of the days of the span.
+-- bases: accrual
+-- groups: total day week month quarter year booking vehicle make model class location channel customer owner tag
+-- figure rentals count: Rentals whose vehicle came back in the span.
+-- figure rented_s seconds: Their seconds from pickup to return.
+-- figure billed_days days: The days that they were billed for.
+-- figure revenue money: What they earned, net of discounts and refunds, without taxes, deposits and recharged tolls.
+-- figure contribution money: Their revenue less platform fees and the variable costs that name the rental, such as its tolls.
+-- figure gps_mi mi: Miles that trackers saw during them. A trip that a rental began or ended within counts by the share of its
+--   time.
+-- figure compared_gps_mi mi: Of these, miles of rentals whose odometers were read at pickup and at return.
+-- figure odometer_mi mi: Miles of the same rentals by their odometers.
+-- figure over_mi mi: Miles by the odometers beyond those that the rate includes.
+-- figure unbilled_mi mi: Of these, miles that were not charged for. A late day that was charged brings its own included miles.
+-- figure unbilled_mileage money: These miles at the rate's fee for a mile.
+-- figure missing_gal gal: Fuel that was in the tanks at pickup and not at return, by their size.
+-- figure unbilled_gal gal: Of this, fuel of rentals that were charged nothing for refuelling.
+-- figure unbilled_fuel money: What the missing fuel costs the account, as far as that is more than the rental was charged for it;
+--   null unless the account says what a gallon costs it (energy_costs).
+-- figure missing_kwh kwh: Energy that was in the traction batteries at pickup and not at return, by their size.
+-- figure unbilled_kwh kwh: Of this, energy of rentals that were charged nothing for recharging.
+-- figure unbilled_charging money: What the missing energy costs the account, as far as that is more than the rental was charged for
+--   it; null unless the account says what a kilowatt-hour costs it (energy_costs).
+-- figure driven_mi mi: Miles that the vehicles were driven on the days of the span, whoever drove; null by booking, channel or
+--   customer.
+-- figure outside_mi mi: Of these, miles outside of any rental; null by booking, channel or customer.
+-- ratio revenue_per_mi per_mi = revenue / gps_mi: Revenue for a mile that trackers saw.
+-- ratio revenue_per_hour per_hour = revenue * 3600 / rented_s: Revenue for an hour on rent.
+-- ratio contribution_per_mi per_mi = contribution / gps_mi: Contribution for a mile.
+-- ratio contribution_per_hour per_hour = contribution * 3600 / rented_s: Contribution for an hour on rent.
+-- ratio rental_mi mi = gps_mi / rentals: Miles of a rental, on average.
+-- ratio gps_share percent = compared_gps_mi / odometer_mi: What trackers saw of the miles of the odometers. Far below 100, trackers
+--   are silent; far above, odometers are misread.
+-- ratio outside_share percent = outside_mi / driven_mi: Miles outside of rentals of all miles.
+-- The trips of a rental are found by an ASOF join of trips with the legs of rentals, which are few: the last that began
+-- before the trip ended, and the one before it. Of a rental with several vehicles each leg counts its own miles, and the
+-- rental is the last vehicle's. Entries of the ledger lie on or after the day of the first pickup.
+-- EXPLAIN indexes=1: trips and ledger_entries by the months from the first pickup on and the account.
+WITH
+    (SELECT min(actual_pickup_at) FROM (/*query rentals_returned*/)) AS first_pickup,
+    arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees',
+        'revenue_damage', 'discounts', 'refunds'), {accounts:Array(String)}, {measures:Array(String)}) AS earned,
+    arrayFilter((a, m) -> m IN ('platform_fees', 'cost_energy', 'cost_maintenance', 'cost_other_variable', 'toll_recharge'),
+        {accounts:Array(String)}, {measures:Array(String)}) AS spent,
+    (SELECT any((JSONExtract(body, 'energy_costs', 'gallon', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'gallon', 'currency')))
+        FROM accounts FINAL WHERE account = {account:UInt64}) AS gallon,
+    (SELECT any((JSONExtract(body, 'energy_costs', 'kwh', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'kwh', 'currency')))
+        FROM accounts FINAL WHERE account = {account:UInt64}) AS kilowatt_hour,
+    if(gallon.2 = {currency:String}, gallon.1, NULL) AS per_gal, if(kilowatt_hour.2 = {currency:String}, kilowatt_hour.1, NULL) AS per_kwh
+SELECT key, sum(s.rentals) AS rentals, sum(s.rented_s) AS rented_s, sum(s.billed_days) AS billed_days, sum(s.revenue) AS revenue,
+    sum(s.contribution) AS contribution, sum(s.gps_m) / 1609.344 AS gps_mi, sum(s.compared_m) / 1609.344 AS compared_gps_mi,
+    sum(s.odometer) AS odometer_mi, sum(s.over) AS over_mi, sum(s.unbilled) AS unbilled_mi, sum(s.unbilled_fee) AS unbilled_mileage,
+    sum(s.fuel) / 1000 AS missing_gal, sum(s.fuel_unbilled) / 1000 AS unbilled_gal,
+    if(per_gal IS NULL, NULL, sum(s.fuel_cost)) AS unbilled_fuel, sum(s.energy) / 1000 AS missing_kwh, sum(s.energy_unbilled) / 1000 AS unbilled_kwh,
+    if(per_kwh IS NULL, NULL, sum(s.energy_cost)) AS unbilled_charging,
+    if({group:String} IN ('booking', 'channel', 'customer'), NULL, sum(s.driven_m) / 1609.344) AS driven_mi,
+    if({group:String} IN ('booking', 'channel', 'customer'), NULL, sum(s.outside_m) / 1609.344) AS outside_mi
+FROM (
+    SELECT
+        multiIf(
+            {group:String} = 'total', '',
+            {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
+                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), r.day))),
+            {group:String} = 'booking', toString(r.booking),
+            {group:String} = 'vehicle', toString(r.vehicle),
+            {group:String} = 'class', toString(r.class),
+            {group:String} = 'location', toString(r.location),
+            {group:String} = 'channel', r.channel,
+            {group:String} = 'customer', toString(r.customer),
+            ifNull(keys.key, '')) AS key,
+        1 AS rentals, dateDiff('second', r.actual_pickup_at, r.actual_return_at) AS rented_s, r.billed_days AS billed_days,
+        l.revenue AS revenue, l.contribution AS contribution, g.gps_m AS gps_m,
+        arraySum(x -> ifNull(x, 0), r.leg_mi) AS miles, NOT has(r.leg_mi, NULL) AS metered,
+        if(metered, g.gps_m, 0) AS compared_m, if(metered, miles, 0) AS odometer,
+        -- what each charged late day brings, as price.AtReturn counts it; a line of one price for all of them says 1
+        if(r.late_days > 0, greatest(r.late_days, intDiv(dateDiff('second', r.return_at, r.actual_return_at) + 86399, 86400)), 0) AS late,
+        r.included_mi + if(r.billed_days = 0, 0, intDiv(r.included_mi * late, r.billed_days)) AS allowed,
+        if(metered, ifNull(greatest(miles - allowed, 0), 0), 0) AS over,
+        if(r.extra_mile_fee > 0, greatest(over - intDiv(r.mileage_charged, r.extra_mile_fee), 0), 0) AS unbilled,
+        unbilled * r.extra_mile_fee AS unbilled_fee,
+        toInt64(round(arraySum((p, tank) -> greatest(ifNull(p, 0), 0) * tank * 10, r.leg_fuel_pct, r.leg_tanks))) AS fuel,
+        toInt64(round(arraySum((p, battery) -> greatest(ifNull(p, 0), 0) * battery * 10, r.leg_battery_pct, r.leg_batteries))) AS energy,
+        if(r.refuel_charged > 0, 0, fuel) AS fuel_unbilled, if(r.recharge_charged > 0, 0, energy) AS energy_unbilled,
+        greatest(intDiv(fuel * ifNull(per_gal, 0) + 500, 1000) - greatest(r.refuel_charged, 0), 0) AS fuel_cost,
+        greatest(intDiv(energy * ifNull(per_kwh, 0) + 500, 1000) - greatest(r.recharge_charged, 0), 0) AS energy_cost,
+        0 AS driven_m, 0 AS outside_m
+    FROM (
+        WITH (
+            SELECT (arrayPushBack(groupArray(id), 0), arrayPushBack(groupArray(JSONExtractFloat(body, 'fuel_capacity_gal')), 0.),
+                arrayPushBack(groupArray(JSONExtractFloat(body, 'battery_kwh')), 0.))
+            FROM vehicles FINAL WHERE account = {account:UInt64}
+        ) AS tanks
+        SELECT *, arrayMap(v -> transform(v, tanks.1, tanks.2, 0.), leg_vehicles) AS leg_tanks,
+            arrayMap(v -> transform(v, tanks.1, tanks.3, 0.), leg_vehicles) AS leg_batteries
+        FROM (/*query rentals_returned*/)
+    ) AS r
+    LEFT JOIN (
+        SELECT booking, -sumIf(amount, ledger_account IN earned) AS revenue, -sum(amount) AS contribution
+        FROM ledger_entries FINAL
+        PREWHERE account = {account:UInt64} AND local_date >= toDate32(first_pickup) - 1 AND ledger_account IN arrayConcat(earned, spent)
+            AND currency = {currency:String} AND booking IN (SELECT booking FROM (/*query rentals_returned*/))
+        GROUP BY booking
+    ) AS l ON l.booking = r.booking
+    LEFT JOIN (
+        SELECT part.1 AS booking, sum(part.2) AS gps_m
+        FROM (
+            SELECT t.distance_m, t.start_ms AS a, t.end_ms AS b,
+                arrayJoin(arrayMap(
+                    x -> (x.1, toInt64(round(t.distance_m * if(b > a, greatest(least(b, x.3) - greatest(a, x.2), 0) / (b - a), a >= x.2 AND a <= x.3)))),
+                    if(a < e.until_before, [(e.booking, e.from_ms, e.until_ms), (e.booking_before, e.from_before, e.until_before)],
+                        if(a <= e.until_ms, [(e.booking, e.from_ms, e.until_ms)], [])))) AS part
+            FROM (
+                SELECT vehicle, toUnixTimestamp64Milli(start_at) AS start_ms, toUnixTimestamp64Milli(end_at) AS end_ms, distance_m
+                FROM trips FINAL
+                WHERE account = {account:UInt64} AND NOT deleted AND start_at >= first_pickup - INTERVAL 1 DAY
+                    AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
+            ) AS t
+            ASOF JOIN (
+                SELECT vehicle, booking, from_ms, until_ms,
+                    lagInFrame(booking, 1, 0) OVER legs AS booking_before, lagInFrame(from_ms, 1, 0) OVER legs AS from_before,
+                    lagInFrame(until_ms, 1, 0) OVER legs AS until_before
+                FROM (
+                    SELECT booking, leg.1 AS vehicle, leg.2 AS from_ms, leg.3 AS until_ms
+                    FROM (/*query rentals_returned*/)
+                    ARRAY JOIN arrayZip(leg_vehicles, leg_from_ms, leg_until_ms) AS leg
+                )
+                WINDOW legs AS (PARTITION BY vehicle ORDER BY from_ms, booking ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+            ) AS e ON e.vehicle = t.vehicle AND e.from_ms <= t.end_ms
+        )
+        WHERE part.2 > 0
+        GROUP BY booking
+    ) AS g ON g.booking = r.booking
+    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = r.vehicle
+    UNION ALL
+    SELECT key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, driven_m, driven_m - rented_m
+    FROM (/*query driven_facts*/)
+    WHERE {group:String} NOT IN ('booking', 'channel', 'customer')
+) AS s
+GROUP BY key
+SETTINGS do_not_merge_across_partitions_select_final = 1
