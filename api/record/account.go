@@ -17,8 +17,8 @@ type Account struct {
 	Metadata      map[string]string `json:"metadata,omitempty"`
 	Bookings      *BookingSettings  `json:"booking_settings,omitempty" doc:"How bookings are handled."`
 
-	Papers *PaperSettings `json:"papers,omitempty" doc:"What is printed on invoices, statements and agreements, and how they are numbered."`
-	EnergyCosts *EnergyCosts `json:"energy_costs,omitempty" doc:"What fuel and electricity cost the account. Reports say by them what idling burnt, and what rentals left missing."`
+	Papers      *PaperSettings `json:"papers,omitempty" doc:"What is printed on invoices, statements and agreements, and how they are numbered."`
+	EnergyCosts *EnergyCosts   `json:"energy_costs,omitempty" doc:"What fuel and electricity cost the account. Reports say by them what idling burnt, and what rentals left missing."`
 
 	LedgerChart map[string]LedgerLabel `json:"ledger_chart,omitempty" doc:"The numbers and names of accounts of the ledger that are not the usual ones; PATCH /v1/ledger/chart changes them."`
 }

@@ -14,7 +14,8 @@ const (
 	yearsAhead = ledger.MaxDays/365 + 1
 )
 
-// begins is the first moment of a day in a zone: midnight, or what comes instead of it where the clocks are changed then.
+// begins is the first moment of a day in a zone: midnight, or what comes instead of it where the clocks
+// are changed then.
 func begins(day ledger.Day, zone *time.Location) time.Time {
 	y, m, d := day.Time().Date()
 	at := time.Date(y, m, d, 0, 0, 0, 0, zone)

@@ -43,11 +43,13 @@ func TestEveryAccountOfRevenueAndCostIsAddedToAColumnOfTheFacts(t *testing.T) {
 	w.look()
 	same(t, "days", w.stored("vehicle_days", "local_date"), want)
 	var profit, entries int64
-	if err := w.db.QueryRow(t.Context(), `SELECT sum(revenue - platform_fees - variable_cost - fixed_cost) FROM vehicle_days
+	if err := w.db.QueryRow(t.Context(),
+		`SELECT sum(revenue - platform_fees - variable_cost - fixed_cost) FROM vehicle_days
 		FINAL`).Scan(&profit); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.db.QueryRow(t.Context(), `SELECT -sum(amount) FROM ledger_entries FINAL WHERE ledger_account LIKE 'revenue%'
+	if err := w.db.QueryRow(t.Context(),
+		`SELECT -sum(amount) FROM ledger_entries FINAL WHERE ledger_account LIKE 'revenue%'
 		OR ledger_account LIKE 'contra%' OR ledger_account LIKE 'cost%' OR ledger_account = 'fx'`).Scan(&entries); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +218,8 @@ func TestFactsAreOfOneAccount(t *testing.T) {
 		AND driven_m = 0`).Scan(&others); err != nil || others != 1 {
 		t.Errorf("%d days of the other account, %v", others, err)
 	}
-	if err := w.db.Exec(t.Context(), "ALTER TABLE vehicle_days DELETE WHERE account = 8 SETTINGS mutations_sync = 1"); err != nil {
+	if err := w.db.Exec(t.Context(),
+		"ALTER TABLE vehicle_days DELETE WHERE account = 8 SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "after the other wrote", w.stored("vehicle_days", "local_date"), want)

@@ -38,7 +38,8 @@ func (w *world) step() {
 	vehicle, _ := pick(w, w.vehicles)
 	switch w.rng.IntN(12) {
 	case 0:
-		w.move(vehicle, vehicleStates[w.rng.IntN(len(vehicleStates))], w.now.Add(-time.Duration(w.rng.IntN(7200))*time.Second))
+		w.move(vehicle, vehicleStates[w.rng.IntN(len(vehicleStates))],
+			w.now.Add(-time.Duration(w.rng.IntN(7200))*time.Second))
 	case 1:
 		kinds := []string{"manual", "maintenance", "repair", "owner_use"}
 		from := w.near(3)

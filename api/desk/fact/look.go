@@ -44,8 +44,8 @@ func (f *Facts) lookUnlessSeen(ctx context.Context) error {
 	return f.Look(ctx)
 }
 
-// Look makes the facts again that hang on what was written since the last look, of all accounts, and those of the present
-// day from time to time. The first look makes all facts there are.
+// Look makes the facts again that hang on what was written since the last look, of all accounts, and those of the
+// present day from time to time. The first look makes all facts there are.
 func (f *Facts) Look(ctx context.Context) error {
 	last, _, err := f.looked(ctx)
 	if err != nil {

@@ -208,10 +208,10 @@ func (w *world) look() {
 }
 
 // measures are the columns of vehicle_days in their order.
-var measures = []string{"day_s", "fleet_s", "down_s", "rented_s", "idle_s", "billed_days", "driven_m", "rented_m", "fuel_l",
-	"energy_kwh", "revenue_time", "revenue_mileage", "revenue_extras", "revenue_protection", "revenue_fees",
-	"revenue_damage", "discounts", "refunds", "toll_recharge", "platform_fees", "cost_energy", "cost_maintenance",
-	"cost_other_variable", "cost_depreciation", "cost_finance", "cost_insurance", "cost_other_fixed"}
+var measures = []string{"day_s", "fleet_s", "down_s", "rented_s", "idle_s", "billed_days", "driven_m",
+	"rented_m", "fuel_l", "energy_kwh", "revenue_time", "revenue_mileage", "revenue_extras", "revenue_protection",
+	"revenue_fees", "revenue_damage", "discounts", "refunds", "toll_recharge", "platform_fees", "cost_energy",
+	"cost_maintenance", "cost_other_variable", "cost_depreciation", "cost_finance", "cost_insurance", "cost_other_fixed"}
 
 // facts are what stands of a day: thousandths for what is no whole number, by measure.
 type facts map[string]int64

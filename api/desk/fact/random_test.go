@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond does things at random in three zones, of which each changes its
-// clocks meanwhile, and has processes die while they make facts. Whatever happened, the facts are those of what stands;
-// making them from nothing gives the same; and making them twice writes nothing.
+// TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond does things at random in three zones, of which each changes
+// its clocks meanwhile, and has processes die while they make facts. Whatever happened, the facts are those of what
+// stands; making them from nothing gives the same; and making them twice writes nothing.
 func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) {
 	for seed := range uint64(1) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
