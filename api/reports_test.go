@@ -1,21 +1,16 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/xuri/excelize/v2"
-
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk/fact"
-	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 )
@@ -253,79 +248,5 @@ func TestAReportSaysWhatItIsMadeOf(t *testing.T) {
 				t.Errorf("%s shows another account %s = %s", path, name, text)
 			}
 		}
-	}
-}
-
-// A workbook has the numbers of the JSON, as numbers, and its totals as formulas; no text is one.
-func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
-	b := newBusiness(t)
-	for _, path := range []string{"profitability?group_by=class", "cost_per_mile?group_by=month&compare=previous_period"} {
-		path += "&from=2026-01-01&to=2026-04-30"
-		answer := b.report(path)
-		r := b.do("GET", "/v1/reports/"+path, "", "Accept", export.XLSX.MediaType()).ok(200)
-		book, err := excelize.OpenReader(bytes.NewReader(r.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer book.Close()
-		cells, err := book.GetRows("Report", excelize.Options{RawCellValue: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantEqual(t, "rows", len(cells), 2+len(answer.Rows))
-		formulas := 0
-		for i, row := range append(answer.Rows, answer.Totals) {
-			for j, c := range answer.Columns {
-				at, err := excelize.CoordinatesToCellName(5+j, 2+i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				text, err := book.CalcCellValue("Report", at, excelize.Options{RawCellValue: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if formula, _ := book.GetCellFormula("Report", at); formula != "" {
-					formulas++
-				}
-				want := row.number(t, c.Name)
-				if want == nil {
-					wantEqual(t, at, text, "")
-					continue
-				}
-				if c.Unit == "money" || c.Unit == "amount" || c.Unit == "per_mi" {
-					want.Mul(want, big.NewRat(1, 100))
-				}
-				got, ok := new(big.Rat).SetString(text)
-				if !ok {
-					t.Fatalf("%s of %s is %q", c.Name, row.Label, text)
-				}
-				if off, _ := got.Sub(got, want).Abs(got).Float64(); off > 1e-3*float64(len(answer.Rows)) && c.Unit == "mi" ||
-					c.Unit != "mi" && off > 1e-4 {
-					t.Errorf("%s: %s of %s is %s, want %s", path, c.Name, row.Label, text, want.FloatString(4))
-				}
-			}
-		}
-		if formulas < 7 {
-			t.Errorf("only %d formulas", formulas)
-		}
-		for _, row := range cells[1:] {
-			if row[1] == "=Compact" {
-				at := fmt.Sprintf("B%d", slices.IndexFunc(cells, func(r []string) bool { return r[1] == "=Compact" })+1)
-				if formula, err := book.GetCellFormula("Report", at); err != nil || formula != "" {
-					t.Errorf("a name is the formula %s, %v", formula, err)
-				}
-			}
-		}
-		panes, err := book.GetPanes("Report")
-		if err != nil || !panes.Freeze {
-			t.Errorf("the header is not frozen: %v", err)
-		}
-	}
-	table := string(b.do("GET", "/v1/reports/revenue?group_by=class&from=2026-01-01&to=2026-04-30&format=csv", "").ok(200).body)
-	if !strings.Contains(table, ",'=Compact,") {
-		t.Errorf("a name is a formula in %s", table)
-	}
-	for _, format := range []string{"arrow", "parquet"} {
-		b.do("GET", "/v1/reports/revenue?group_by=month&format="+format, "").ok(200)
 	}
 }

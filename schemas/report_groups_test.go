@@ -13,7 +13,7 @@ import (
 
 // reportNames are the reports that these tests are about.
 var reportNames = []string{"alerts", "bookings", "customer_cohorts", "customers", "damage_recovery", "driver_score",
-	"energy", "geofence_time", "idling", "mileage", "pace", "pickups", "quotes", "rental_economics", "take_rate", "trips",
+	"energy", "geofence_time", "idling", "distance", "pace", "pickups", "quotes", "rental_economics", "take_rate", "trips",
 	"turnaround"}
 
 var (

@@ -88,9 +88,9 @@ func TestMilesOnRentAndOutsideAndWhatTheyTook(t *testing.T) {
 		(7, 1, 12, 1, '2026-03-08 12:00:00', '2026-03-08 13:00:00', 4000, 4000, true, '{}')`,
 		`INSERT INTO charges (account, vehicle, id, revision, start_at, end_at, energy_kwh, body) VALUES
 		(7, 2, 61, 1, '2026-03-08 12:00:00', '2026-03-08 12:30:00', 4, '{}'), (7, 2, 62, 1, '2026-03-09 12:00:00', '2026-03-09 12:10:00', NULL, '{}')`)
-	want(t, ask(t, db, "mileage", "total"), "",
+	want(t, ask(t, db, "distance", "total"), "",
 		"driven_mi 19.8839, rented_mi 14.9129, outside_mi 4.9710, estimated_mi 2.7962, unrecorded_mi 2.4855, trips 1, driven_days 3")
-	want(t, ask(t, db, "mileage", "make"), "Ford", "driven_mi 7.4565, rented_mi 2.4855, outside_mi 4.9710, driven_days 2")
+	want(t, ask(t, db, "distance", "make"), "Ford", "driven_mi 7.4565, rented_mi 2.4855, outside_mi 4.9710, driven_days 2")
 	want(t, ask(t, db, "energy", "total"), "",
 		"fuel_gal 2.6417, fuelled_mi 4.9710, charged_kwh 4, electric_mi 12.4274, electric_kwh 4, charges 2, charging_s 2400, unmetered_charges 1, driven_mi 19.8839, energy_cost 420")
 	want(t, ask(t, db, "energy", "total", "currency", "EUR"), "", "fuel_gal 2.6417, energy_cost 5000")

@@ -142,9 +142,9 @@ func TestEveryFeedCanBeMended(t *testing.T) {
 		if !slices.Contains(f.Columns, "revision") {
 			t.Errorf("%s has no column revision: what is missing in it cannot be told", f.Table)
 		}
-		for _, kind := range f.Kinds {
+		for i, kind := range f.Kinds {
 			if err := db.Exec(t.Context(),
-				"INSERT INTO record_log (account, kind, id, revision, at, body) VALUES (1, $1, 7, 3, $2, '{}')", kind,
+				"INSERT INTO record_log (account, kind, id, revision, at, body) VALUES (1, $1, $2, 3, $3, '{}')", kind, 7+i,
 				time.Now()); err != nil {
 				t.Fatal(err)
 			}

@@ -241,7 +241,7 @@ var plain = strings.Fields(`
 	id listed_customer_id reasons alert_id trip_id by booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id inspection_id issue_ids
 	location_id owner_customer_id pickup_location_id quote_id rate_plan_id receipt_document_id reminder_ids reserved_booking_id resolved_by_work_order_id
 	return_charge_ids return_location_id reversal_of schedule_id source_id status_cause daily_rate_of task_id task_ids toll_id upgrade_from_class_id vehicle_class_id
-	vehicle_class_ids vehicle_id vehicle_ids work_order_id
+	vehicle_class_ids vehicle_id vehicle_ids what work_order_id
 	external_reservation_id invoice_ref provider_ref reference policy_number unique_id vin plate unmatched_because plate_region license_plate region fleet_number
 	status stage told hold_reason reason_code day_rounding deposit_method payment_method channel channels protocol provider system source_campaign
 	code promo_code protection_plan category fault_codes point body_type drivetrain trim make model color currency timezone coordinates days due_on forecast_due_on

@@ -26,6 +26,8 @@ ALIASES = {
     "revenue_extras": "extras", "revenue_protection": "protection", "revenue_fees": "fees", "revenue_damage": "damage",
     "cost_energy": "energy", "cost_maintenance": "maintenance", "gross": "revenue",
 }
+# What has another name, or means something narrower, in one report.
+OF_REPORT = {("maintenance_costs", "total"): "maintenance", ("maintenance_costs", "maintenance"): "of one account"}
 
 
 def rounded(value):
@@ -74,7 +76,7 @@ class Check:
             name, got = column["name"], figures[column["name"]]
             if column["formula"]:
                 continue
-            known = ALIASES.get(name, name)
+            known = OF_REPORT.get((answer["name"], name)) or ALIASES.get(name, name)
             if got is None or isinstance(got, str):
                 continue
             values[name] = decimal.Decimal(str(got))

@@ -1,4 +1,4 @@
--- report: Mileage
+-- report: Distance
 -- about: How far vehicles went, on rent and otherwise, and how much of it is estimated because nothing was heard on the way.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location owner tag
