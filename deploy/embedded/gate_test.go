@@ -97,7 +97,8 @@ func TestAGuestWhomTheEngineDoesNotKnowIsToldWhen(t *testing.T) {
 	if n := through.Load(); n != 0 {
 		t.Errorf("%d of them reached the engine", n)
 	}
-	if status, _ := askGate(t, http.MethodPost, "http://"+addr, "bi_known", "right"); status != 200 || through.Load() != 1 {
+	status, _ := askGate(t, http.MethodPost, "http://"+addr, "bi_known", "right")
+	if status != 200 || through.Load() != 1 {
 		t.Errorf("a guest whom the engine knows: %d", status)
 	}
 }
