@@ -30,23 +30,30 @@ func UserName(tables, given string) (string, error) {
 	return UserPrefix(tables) + word, nil
 }
 
-// Statements make a user of an account on a server, who knows the password of which the SHA-256 is given, in hex.
-// others are the users of all accounts that stand. The user may come in only with the last statement, when every
-// policy stands; a statement may be repeated.
-func Statements(tables, user, sha256 string, account fleet.AccountID, others []string) []string {
+// Statements make a user of an account on a server, who knows the password of which the SHA-256 is given, in hex. The
+// user may come in only with the last statement, when every policy stands; a statement may be repeated. None depends on
+// what other users there are, so that users can be made and removed at the same time.
+//
+// A user's policies are restrictive: a row is seen if they all hold, and a permissive one. The permissive one is that
+// of everybody.
+func Statements(tables, user, sha256 string, account fleet.AccountID) []string {
 	profile := Database(tables) + "_profile"
 	all := []string{
 		"CREATE SETTINGS PROFILE OR REPLACE " + profile + " SETTINGS " + profileSettings(),
 		"CREATE USER " + user + " IDENTIFIED WITH sha256_hash BY " + quote(sha256) + " HOST NONE SETTINGS PROFILE '" +
 			profile + "'",
 	}
-	for _, p := range Policies(tables, account) {
-		all = append(all, fmt.Sprintf("CREATE ROW POLICY OR REPLACE %s ON %s.%s FOR SELECT USING %s TO %s", user, p.Database,
-			p.Table, p.Where, user))
+	policies := Policies(tables, account)
+	for _, p := range policies {
+		all = append(all, fmt.Sprintf("CREATE ROW POLICY OR REPLACE %s ON %s.%s FOR SELECT USING %s AS RESTRICTIVE TO %s",
+			user, p.Database, p.Table, p.Where, user))
 	}
-	everybody := append(slices.Clone(others), user)
-	all = append(all, rest(tables, everybody)...)
-	all = append(all, quota(tables, everybody))
+	// A server may be set up such that nobody sees a row of a table that has a policy for somebody else.
+	for _, p := range policies {
+		all = append(all, fmt.Sprintf("CREATE ROW POLICY OR REPLACE %s ON %s.%s FOR SELECT USING 1 AS PERMISSIVE TO ALL",
+			Database(tables)+"_others", p.Database, p.Table))
+	}
+	all = append(all, quota(user))
 	for _, r := range Rights(tables) {
 		all = append(all, r.Grant()+" TO "+user)
 	}
@@ -58,42 +65,23 @@ func Rotation(user, sha256 string) []string {
 	return []string{"ALTER USER " + user + " IDENTIFIED WITH sha256_hash BY " + quote(sha256)}
 }
 
-// Removal undoes Statements; others are the users that stay.
-func Removal(tables, user string, others []string) []string {
-	all := []string{"DROP USER IF EXISTS " + user}
-	all = append(all, rest(tables, others)...)
+// Removal undoes Statements, but for what all users share, the profile and the policies of everybody: somebody may be
+// making another user.
+func Removal(tables, user string) []string {
+	all := []string{"DROP USER IF EXISTS " + user, "DROP QUOTA IF EXISTS " + user}
 	for _, p := range Policies(tables, 0) {
 		all = append(all, fmt.Sprintf("DROP ROW POLICY IF EXISTS %s ON %s.%s", user, p.Database, p.Table))
-	}
-	if len(others) > 0 {
-		return append(all, quota(tables, others))
-	}
-	return append(all, "DROP QUOTA IF EXISTS "+Database(tables)+"_quota",
-		"DROP SETTINGS PROFILE IF EXISTS "+Database(tables)+"_profile")
-}
-
-// rest lets everybody else read what they could read: a server may be set up such that nobody sees a row of a table
-// that has a policy for others.
-func rest(tables string, users []string) []string {
-	name := Database(tables) + "_others"
-	var all []string
-	for _, p := range Policies(tables, 0) {
-		if len(users) == 0 {
-			all = append(all, fmt.Sprintf("DROP ROW POLICY IF EXISTS %s ON %s.%s", name, p.Database, p.Table))
-			continue
-		}
-		all = append(all, fmt.Sprintf("CREATE ROW POLICY OR REPLACE %s ON %s.%s FOR SELECT USING 1 TO ALL EXCEPT %s", name,
-			p.Database, p.Table, strings.Join(users, ", ")))
 	}
 	return all
 }
 
-func quota(tables string, users []string) string {
-	text := "CREATE QUOTA OR REPLACE " + Database(tables) + "_quota KEYED BY user_name"
+// quota is that of a user, by whose name it goes.
+func quota(user string) string {
+	text := "CREATE QUOTA OR REPLACE " + user + " KEYED BY user_name"
 	for _, q := range Quotas {
 		text += fmt.Sprintf(" FOR INTERVAL %d second MAX queries = %d, read_rows = %d,", q.Seconds, q.Queries, q.ReadRows)
 	}
-	return strings.TrimSuffix(text, ",") + " TO " + strings.Join(users, ", ")
+	return strings.TrimSuffix(text, ",") + " TO " + user
 }
 
 func profileSettings() string {

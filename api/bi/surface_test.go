@@ -248,10 +248,9 @@ func TestATableByTheNameOfAViewIsLeft(t *testing.T) {
 // with an error about users, and none with one about its words.
 func TestStatementsAreUnderstood(t *testing.T) {
 	s := open(t)
-	all := bi.Statements("motorpool", "bi_new", sha("x"), mine, []string{"bi_other"})
+	all := bi.Statements("motorpool", "bi_new", sha("x"), mine)
 	all = append(all, bi.Rotation("bi_new", sha("y"))...)
-	all = append(all, bi.Removal("motorpool", "bi_new", []string{"bi_other"})...)
-	all = append(all, bi.Removal("motorpool", "bi_new", nil)...)
+	all = append(all, bi.Removal("motorpool", "bi_new")...)
 	for _, statement := range all {
 		var refused *clickhouse.Exception
 		err := s.db.Exec(t.Context(), statement)
@@ -259,21 +258,60 @@ func TestStatementsAreUnderstood(t *testing.T) {
 			t.Errorf("%.120s: %v", statement, err)
 		}
 	}
-	policies := map[string]bool{}
-	for _, statement := range all {
-		if strings.HasPrefix(statement, "CREATE ROW POLICY OR REPLACE bi_new ON ") {
-			policies[strings.Fields(statement)[7]] = true
+	last := bi.Statements("motorpool", "bi_new", sha("x"), mine)
+	for _, p := range bi.Policies("motorpool", mine) {
+		on := p.Database + "." + p.Table + " FOR SELECT USING "
+		for _, want := range []string{
+			"CREATE ROW POLICY OR REPLACE bi_new ON " + on + p.Where + " AS RESTRICTIVE TO bi_new",
+			"CREATE ROW POLICY OR REPLACE bi_others ON " + on + "1 AS PERMISSIVE TO ALL",
+		} {
+			if !slices.Contains(last, want) {
+				t.Errorf("nobody says %s", want)
+			}
 		}
 	}
-	for _, r := range bi.Rights("motorpool") {
-		if !policies[r.Database+"."+r.Table] {
-			t.Errorf("%s.%s has no policy", r.Database, r.Table)
-		}
-	}
-	last := bi.Statements("motorpool", "bi_new", sha("x"), mine, nil)
 	if !strings.HasSuffix(last[1], "HOST NONE SETTINGS PROFILE 'bi_profile'") ||
 		last[len(last)-1] != "ALTER USER bi_new HOST ANY" {
 		t.Error("the user can come in before all policies stand")
+	}
+}
+
+// A permissive policy of a user is none where another shows everybody all rows; a restrictive one is.
+func TestAuditDemandsRestrictivePolicies(t *testing.T) {
+	s := open(t)
+	for _, statement := range []string{
+		"CREATE DATABASE made",
+		"CREATE TABLE made.row_policies ENGINE = Memory AS SELECT * FROM system.row_policies WHERE false",
+		"CREATE TABLE made.grants ENGINE = Memory AS SELECT * FROM system.grants WHERE false",
+		`INSERT INTO made.grants (user_name, access_type, database, table)
+			SELECT arrayJoin(['bi_a', 'bi_b']), 'SELECT', 'bi', arrayJoin(['strict', 'loose', 'own', 'void', 'none'])`,
+	} {
+		if err := s.db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []string{
+		"'strict', 'account = 7', 1, 0, ['bi_a']", "'strict', 'account = 8', 1, 0, ['bi_b']", "'strict', '1', 0, 1, []",
+		"'loose', 'account = 7', 1, 0, ['bi_a']", "'loose', 'account = 8', 0, 0, ['bi_b']", "'loose', '1', 0, 1, []",
+		"'own', 'account = 7', 0, 0, ['bi_a']", "'own', 'account = 8', 0, 0, ['bi_b']",
+		"'void', '1', 1, 0, ['bi_a']", "'void', 'account = 8', 0, 0, ['bi_b']", "'void', '1', 0, 0, ['somebody']",
+	} {
+		insert := "INSERT INTO made.row_policies (database, table, select_filter, is_restrictive, apply_to_all, apply_to_list) " +
+			"SELECT 'bi', " + row
+		if err := s.db.Exec(t.Context(), insert); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := schemas.AllRows(t.Context(), s.db, "look at made-up rows",
+		strings.ReplaceAll(schemas.Query("bi_unguarded"), "system.", "made."), []any{clickhouse.Named("prefix", "bi_")},
+		func(what *string, row schemas.Row) error { return row.Scan(what) })
+	want := []string{"bi_a reads bi.none", "bi_a reads bi.void", "bi_b reads bi.loose", "bi_b reads bi.none",
+		"bi_b reads bi.void"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := s.db.Exec(t.Context(), "DROP DATABASE made SYNC"); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -33,8 +33,8 @@ func (biUserCommand) Help() string {
 	return `A user reads the views of the database bi (docs/bi), of one account, and can change nothing.
 
 On a ClickHouse server the user stands at once, made through SQL. The embedded one of 'motorpool up' reads its users when
-it starts: a new user can come in after the next start of 'up', by HTTP at --bi-http. A password that was rotated and a
-user that was removed are refused at once by both.`
+it starts: a new user can come in after the next start of 'up', by HTTP at --bi-http, also one who has the name of a user
+that was removed. A password that was rotated and a user that was removed are refused at once by both.`
 }
 
 // biStore is where users for analysts are kept.
@@ -79,23 +79,25 @@ func (b *biStore) users(ctx context.Context) ([]biUser, error) {
 	return all, err
 }
 
-// named returns the user that is meant, and the names of the others.
-func (b *biStore) named(ctx context.Context, given string) (name string, others []string, err error) {
+// named returns the name of the user that is meant.
+func (b *biStore) named(ctx context.Context, given string) (name string, err error) {
 	all, err := b.users(ctx)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	for _, u := range all {
 		if u.Name == given || u.Name == bi.UserPrefix(b.tables)+given {
 			name = u.Name
-		} else {
-			others = append(others, u.Name)
 		}
 	}
 	if name == "" {
-		return "", nil, fmt.Errorf("there is no user %q: 'motorpool bi user list' lists them", given)
+		return "", noUser(given)
 	}
-	return name, others, nil
+	return name, nil
+}
+
+func noUser(name string) error {
+	return fmt.Errorf("there is no user %q: 'motorpool bi user list' lists them", name)
 }
 
 // exec runs statements one after the other.
@@ -112,6 +114,9 @@ func (b *biStore) exec(ctx context.Context, statements []string) error {
 func (b *biStore) change(name string, do func(*biUser)) error {
 	return changeBIUsers(b.data, func(all []biUser) ([]biUser, error) {
 		i := slices.IndexFunc(all, func(u biUser) bool { return u.Name == name })
+		if i < 0 {
+			return nil, noUser(name)
+		}
 		if do == nil {
 			return slices.Delete(all, i, i+1), nil
 		}
@@ -143,32 +148,37 @@ func (c *biUserCreate) Run(ctx context.Context, s settings, o output) error {
 		if err != nil {
 			return err
 		}
-		var others []string
-		for _, u := range all {
-			if others = append(others, u.Name); u.Name == name {
-				return fmt.Errorf("there is a user %s: give another --name, or a new password with 'motorpool bi user rotate'", name)
-			}
+		if err := isNew(all, name); err != nil {
+			return err
 		}
 		word, sum := newPassword()
 		if b.data != "" {
 			made := biUser{Name: name, Account: account.String(), SHA256: sum, CreatedAt: time.Now().UTC().Truncate(time.Second)}
-			err = changeBIUsers(b.data, func(all []biUser) ([]biUser, error) { return append(all, made), nil })
+			err = changeBIUsers(b.data, func(all []biUser) ([]biUser, error) { return append(all, made), isNew(all, name) })
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(o.err, "made the user %s; it can come in after the next start of 'motorpool up', at its --bi-http\n", name)
 		} else {
-			if err := b.exec(ctx, bi.Statements(b.tables, name, sum, account, others)); err != nil {
-				return errors.Join(err, b.exec(ctx, bi.Removal(b.tables, name, others)))
+			if err := b.exec(ctx, bi.Statements(b.tables, name, sum, account)); err != nil {
+				return errors.Join(err, b.exec(ctx, bi.Removal(b.tables, name)))
 			}
 			if err := b.tryOut(ctx, name, word); err != nil {
-				return errors.Join(err, b.exec(ctx, bi.Removal(b.tables, name, others)))
+				return errors.Join(err, b.exec(ctx, bi.Removal(b.tables, name)))
 			}
 			fmt.Fprintf(o.err, "made the user %s, which can come in at once\n", name)
 		}
 		_, err = fmt.Fprintln(o.out, word)
 		return err
 	})
+}
+
+// isNew refuses a name that a user has.
+func isNew(all []biUser, name string) error {
+	if slices.ContainsFunc(all, func(u biUser) bool { return u.Name == name }) {
+		return fmt.Errorf("there is a user %s: give another --name, or a new password with 'motorpool bi user rotate'", name)
+	}
+	return nil
 }
 
 // tryOut logs in as a new user and does what a server must refuse, whatever its version and however it is set up.
@@ -199,7 +209,7 @@ type biUserRotate struct {
 
 func (c *biUserRotate) Run(ctx context.Context, s settings, o output) error {
 	return withBI(ctx, s, func(b *biStore) error {
-		name, _, err := b.named(ctx, c.Name)
+		name, err := b.named(ctx, c.Name)
 		if err != nil {
 			return err
 		}
@@ -223,14 +233,14 @@ type biUserRemove struct {
 
 func (c *biUserRemove) Run(ctx context.Context, s settings, o output) error {
 	return withBI(ctx, s, func(b *biStore) error {
-		name, others, err := b.named(ctx, c.Name)
+		name, err := b.named(ctx, c.Name)
 		if err != nil {
 			return err
 		}
 		if b.data != "" {
 			err = b.change(name, nil)
 		} else {
-			err = b.exec(ctx, bi.Removal(b.tables, name, others))
+			err = b.exec(ctx, bi.Removal(b.tables, name))
 		}
 		if err == nil {
 			fmt.Fprintf(o.err, "removed the user %s\n", name)

@@ -103,9 +103,16 @@ func (u biUser) embeddedUser(tables, password string) (embedded.User, error) {
 // biGate is the way of analysts to the embedded engine.
 type biGate struct {
 	users []embedded.User
-	known map[string]string // what the engine knows users by
+	known map[string]engineUser
 	data  string
 	gate  *embedded.Gate
+}
+
+// engineUser is a user as the engine knows them until its next start: its policies are those of this account, whoever
+// has the name by now.
+type engineUser struct {
+	biUser
+	password string // which only the gate has
 }
 
 // newBIGate reads who may come in.
@@ -114,14 +121,14 @@ func newBIGate(s *settings) (*biGate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &biGate{known: map[string]string{}, data: s.Data}
+	g := &biGate{known: map[string]engineUser{}, data: s.Data}
 	for _, u := range all {
 		word := rand.Text() + rand.Text()
 		user, err := u.embeddedUser(s.DB.Database, word)
 		if err != nil {
 			return nil, err
 		}
-		g.users, g.known[u.Name] = append(g.users, user), word
+		g.users, g.known[u.Name] = append(g.users, user), engineUser{u, word}
 	}
 	return g, nil
 }
@@ -133,22 +140,32 @@ func (g *biGate) open(addr, engine string, log *slog.Logger) error {
 	}
 	gate, err := embedded.OpenGate(embedded.GateConfig{Addr: addr, Engine: engine, Logger: log,
 		Guest: func(name string) (embedded.Guest, bool) {
-			all, err := readBIUsers(g.data)
+			guest, ok, err := g.guest(name)
 			if err != nil {
 				log.Error("users for analysts cannot be read", "error", err)
-				return embedded.Guest{}, false
 			}
-			i := slices.IndexFunc(all, func(u biUser) bool { return u.Name == name })
-			if i < 0 || g.known[name] == "" {
-				return embedded.Guest{}, false
-			}
-			return embedded.Guest{SHA256: all[i].SHA256, Engine: g.known[name]}, true
+			return guest, ok
 		}})
 	if err != nil {
 		return fmt.Errorf("%w; give --bi-http", err)
 	}
 	g.gate = gate
 	return nil
+}
+
+// guest returns the user of a name who stands in the data folder at the time. The engine lets them in only if they are
+// whom it knows by that name.
+func (g *biGate) guest(name string) (guest embedded.Guest, ok bool, err error) {
+	all, err := readBIUsers(g.data)
+	i := slices.IndexFunc(all, func(u biUser) bool { return u.Name == name })
+	if err != nil || i < 0 {
+		return embedded.Guest{}, false, err
+	}
+	guest.SHA256 = all[i].SHA256
+	if e := g.known[name]; e.Account == all[i].Account && e.CreatedAt.Equal(all[i].CreatedAt) {
+		guest.Engine = e.password
+	}
+	return guest, true, nil
 }
 
 // close ends the gate, if it was opened.

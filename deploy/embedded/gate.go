@@ -32,7 +32,7 @@ type Gate struct {
 // Guest is a user whom a gate lets in.
 type Guest struct {
 	SHA256 string // of the password that the user gives, in hex
-	Engine string // the password by which the engine knows the user
+	Engine string // the password by which the engine knows the user; "" if it does so from its next start on
 }
 
 // GateConfig says where a gate listens, what is behind it, and for whom it opens.
@@ -89,7 +89,7 @@ func (h *gateHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "the address cannot be read: "+err.Error())
 		return
 	case r.URL.Path == "/ping":
-		h.next.ServeHTTP(w, r)
+		ping(w, r)
 		return
 	case r.URL.Path != "/" && r.URL.Path != "" || r.Method != http.MethodGet && r.Method != http.MethodPost:
 		refuse(w, http.StatusNotFound, "queries are sent to / by GET or POST")
@@ -104,6 +104,12 @@ func (h *gateHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-ClickHouse-Exception-Code", fmt.Sprint(authFailed))
 		refuse(w, http.StatusUnauthorized, fmt.Sprintf("Code: %d. DB::Exception: %s: Authentication failed: password is incorrect, "+
 			"or there is no user with such name. (AUTHENTICATION_FAILED)", authFailed, name))
+		return
+	}
+	if guest.Engine == "" {
+		w.Header().Set("X-ClickHouse-Exception-Code", fmt.Sprint(authFailed))
+		refuse(w, http.StatusForbidden, fmt.Sprintf("Code: %d. DB::Exception: %s: the user was made after 'motorpool up' was started, "+
+			"and comes in after its next start. (AUTHENTICATION_FAILED)", authFailed, name))
 		return
 	}
 	body, err := queryBody(w, r, params)
@@ -132,6 +138,17 @@ func (h *gateHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // passed are the headers of ClickHouse that reach the engine.
 var passed = []string{"X-Clickhouse-Database", "X-Clickhouse-Format", "X-Clickhouse-Timezone"}
+
+// ping answers as the engine does. The engine reads a query in such a request too, so that it sees none of them.
+func ping(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, "/ping is asked by GET or HEAD")
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=UTF-8")
+	_, _ = io.WriteString(w, "Ok.\n")
+}
 
 func refuse(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "text/plain; charset=UTF-8")
