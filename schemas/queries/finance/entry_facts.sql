@@ -51,8 +51,8 @@ FROM (
             transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '')) AS measure
         FROM ledger_entries FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND if({basis:String} = 'cash', ledger_account = 'cash', startsWith(ledger_account, 'revenue.')
-                OR startsWith(ledger_account, 'contra.') OR startsWith(ledger_account, 'cost.') OR ledger_account = 'fx')
+            AND if({basis:String} = 'cash', ledger_account = 'cash',
+                ledger_account IN arrayFilter((a, m) -> m != '', {accounts:Array(String)}, {measures:Array(String)}))
     )
     WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
