@@ -3,6 +3,7 @@
 --   of their own, as the two are never the same bookings.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure made count: Bookings made in the span, holds that nobody confirmed among them.
 -- figure lapsed count: Of these, holds that lapsed.
 -- figure pending count: Of these, holds that nobody has confirmed yet.
