@@ -18,8 +18,8 @@ func TestBookingsByWhenTheyWereMade(t *testing.T) {
 		record(t, db, "bookings", account, id, created, `{"vehicle_id":"veh_1","vehicle_class_id":"vcl_5","timezone":"America/Chicago",`+body+`}`)
 	}
 	priced := func(currency, total string) string {
-		return `"currency":"` + currency + `","rate_snapshot":{"totals":{"total":{"amount":` + total +
-			`},"taxes_total":{"amount":500}}},`
+		return `"currency":"` + currency + `","rate_snapshot":{"lines":[{"type":"time","amount":{"amount":` + total +
+			`}},{"type":"discount","amount":{"amount":-500}},{"type":"tax","amount":{"amount":900}}]},`
 	}
 	made(7, 1, "2026-03-01 05:30:00", priced("USD", "9500")+`"status":"completed","channel":"direct","pickup_at":"2026-03-05T00:00:00Z"`)
 	made(7, 2, "2026-03-08 05:30:00", priced("USD", "10500")+`"status":"completed","channel":"direct","pickup_at":"2026-03-08T17:30:00Z"`)
@@ -42,6 +42,14 @@ func TestBookingsByWhenTheyWereMade(t *testing.T) {
 	want(t, ask(t, db, "bookings", "class", "channels", "['turo']"), "5", "bookings 1, led 1")
 	want(t, ask(t, db, "bookings", "total", "from", "2026-03-10", "to", "2026-03-12", "currency", "EUR"), "",
 		"bookings 2, value 50000, cancelled_value 0")
+
+	// What was agreed is not what was charged in the end: nothing of the first of two in May, and of the second, which was
+	// imported and has no frozen price, its time. Both had a fee for cleaning.
+	made(7, 21, "2026-05-02 12:00:00", `"currency":"USD","total":{"amount":9000},"charges":[{"type":"cleaning","amount":{"amount":9000}}],`+
+		`"rate_snapshot":{"lines":[]},"status":"completed"`)
+	made(7, 22, "2026-05-03 12:00:00", `"currency":"USD","total":{"amount":9700},"charges":[{"type":"time","amount":{"amount":700}},`+
+		`{"type":"cleaning","amount":{"amount":9000}}],"status":"completed"`)
+	want(t, ask(t, db, "bookings", "total", "from", "2026-05-01", "to", "2026-05-31"), "", "bookings 2, value 700")
 
 	// Of the same bookings by their planned pickup: 1 and 2 were rented and 4 was not; cancelled ones are nowhere.
 	want(t, ask(t, db, "pickups", "total"), "", "planned 3, rentals 2, no_shows 1, expected 3, to_come 0, length_median_days 0")

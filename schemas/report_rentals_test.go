@@ -75,6 +75,18 @@ func TestWhatARentalReallyEarned(t *testing.T) {
 	want(t, ask(t, db, "rental_economics", "total", "currency", "EUR"), "", "rentals 1, revenue 7000, unbilled_fuel null, unbilled_charging null")
 }
 
+// What a rental earned begins on the day of the planned pickup, however late somebody came for it.
+func TestDaysBeforeALatePickupAreEarnedToo(t *testing.T) {
+	db := openReports(t)
+	has(t, db, 1)
+	record(t, db, "bookings", 7, 101, "2026-02-01 00:00:00", `{"status":"completed","currency":"USD","vehicle_id":"veh_1","billed_days":5,"pickup_at":"2026-03-01T10:00:00Z",
+		"actual_pickup_at":"2026-03-04T10:00:00Z","actual_return_at":"2026-03-06T09:00:00Z","return_at":"2026-03-06T10:00:00Z"}`)
+	put(t, db, `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, booking) VALUES
+		(7, '2026-03-01', 'revenue.time', 1, 1, 1, -5000, 'USD', 101), (7, '2026-03-02', 'revenue.time', 1, 2, 2, -5000, 'USD', 101),
+		(7, '2026-03-05', 'revenue.time', 1, 3, 3, -5000, 'USD', 101)`)
+	want(t, ask(t, db, "rental_economics", "total"), "", "rentals 1, revenue 15000, contribution 15000")
+}
+
 // A day late, which was charged, brings the miles of a day: of 350 driven 200 and 100 are included, so that 50 are
 // over.
 func TestALateDayBringsItsMiles(t *testing.T) {

@@ -36,12 +36,13 @@ func matches(pattern string, line ledger.Line) bool {
 	return pattern == string(line.Account) || pattern == line.Measure || pattern == line.Type
 }
 
-// linksOf are the lists of entries that the figures of a row are made of. d is the report as its file has it, shown the
-// same in the units of the answer.
+// linksOf are the lists of entries that the figures of a row are made of. Entries can be asked for by the classes and
+// locations that vehicles have now, and so have no list by those of bookings. d is the report as its file has it, shown
+// the same in the units of the answer.
 func linksOf(d, shown *report.Definition, q *report.Question, row *report.Row, group string) map[string]string {
 	links := map[string]string{}
 	base := filtersOf(q, row, group)
-	if base == nil {
+	if base == nil || d.Places != "" && (base.Has("vehicle_class_id") || base.Has("location_id")) {
 		return links
 	}
 	for i := range d.Figures {

@@ -35,8 +35,8 @@ type filter struct {
 // filters are those that reports may have.
 var filters = []filter{
 	{"vehicle_id", "vehicles", fleet.VehiclePrefix, "Only of these vehicles, separated by commas."},
-	{"vehicle_class_id", "classes", fleet.ClassPrefix, "Only of vehicles that are of these classes now."},
-	{"location_id", "locations", fleet.LocationPrefix, "Only of vehicles that are at home at these locations now."},
+	{"vehicle_class_id", "classes", fleet.ClassPrefix, "Only of these classes."},
+	{"location_id", "locations", fleet.LocationPrefix, "Only of these locations."},
 	{"owner_customer_id", "owners", fleet.CustomerPrefix, "Only of vehicles that these customers own now."},
 	{"tag", "tags", "", "Only of vehicles that have one of these tags now."},
 	{"make", "makes", "", "Only of vehicles of these makes."},

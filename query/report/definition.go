@@ -26,12 +26,14 @@ import (
 //	--   in a line that is indented.
 //	-- bases: accrual cash
 //	-- groups: total month vehicle
+//	-- places: booking
 //	-- figure rented_s seconds: What it counts.
 //	-- figure revenue money [ledger minus revenue.*, contra.*] [cash cash of payment]: What it is made of in the books.
 //	-- ratio utilization percent = rented_s / rentable_s: What it says.
 //	-- ratio revpav money = revenue * 86400 / rentable_s: Factors are figures, span_days and whole numbers.
 //
-// The first basis is the default, and so is the first group. A figure is a column of the statement. What stands in
+// The first basis is the default, and so is the first group. Class and location are
+// those that a vehicle has now, unless places says of what else they are. A figure is a column of the statement. What stands in
 // brackets names the ledger accounts of whose entries it is the sum, by basis: codes, the measures of the chart, or
 // a beginning with a star, and with a minus what is left out; after "of", only those that records of these kinds were
 // the cause of. In front, "minus" means that the figure is their sum with its sign turned, and "standing", behind it,
@@ -43,6 +45,7 @@ type Definition struct {
 	About   string
 	Bases   []string
 	Groups  []string
+	Places  string   // whose classes and locations are meant: of a booking, of a quote; "" for vehicles, as they are now
 	Figures []Figure // raw ones and ratios, in the order of the comment
 	Version string   // a digest of the lines above: another one means that a figure may mean something else
 
@@ -155,7 +158,7 @@ func Names() []string { return slices.Sorted(maps.Keys(all)) }
 
 var (
 	parameter  = regexp.MustCompile(`\{(\w+):`)
-	headLine   = regexp.MustCompile(`^-- (report|about|bases|groups): (.+)$`)
+	headLine   = regexp.MustCompile(`^-- (report|about|bases|groups|places): (.+)$`)
 	figureLine = regexp.MustCompile(`^-- figure (\w+) (\w+)((?: \[[^\]]+\])*): (.+)$`)
 	ratioLine  = regexp.MustCompile(`^-- ratio (\w+) (\w+)((?: \[[^\]]+\])*) = ([^:]+): (.+)$`)
 	bracket    = regexp.MustCompile(`\[(\w+) ([^\]]+)\]`)
@@ -198,7 +201,19 @@ func Parse(name, text string) (*Definition, error) {
 		}
 	}
 	d.Version = hex.EncodeToString(digest.Sum(nil)[:4])
+	d.About += d.whose()
 	return d, d.check()
+}
+
+// whose says in words what classes and locations are meant, where the report knows any.
+func (d *Definition) whose() string {
+	switch {
+	case !d.takes["classes"] && !d.takes["locations"]:
+		return ""
+	case d.Places == "":
+		return " Class and location are those that vehicles have now."
+	}
+	return " Class and location are those of the " + d.Places + ", the location that of its pickup."
 }
 
 // comment gives the lines that a file opens with, those that go on in indented ones joined.
@@ -224,6 +239,8 @@ func (d *Definition) head(what, text string) error {
 		d.Title = text
 	case "about":
 		d.About = text
+	case "places":
+		d.Places = text
 	case "bases":
 		d.Bases = strings.Fields(text)
 	case "groups":

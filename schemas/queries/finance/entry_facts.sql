@@ -1,10 +1,13 @@
 -- Sums of entries of the ledger by the key of a group, as vehicle_facts.sql has them of facts, for what facts do not know:
 -- channels, customers, bookings, and the cash basis. Which account goes into which measure is said by the chart, in
 -- parameters. Revenue and what lessens it are credits; costs are debits. Seconds and billed days are those of
--- rental_days. On the cash basis nothing of this is summed but received and paid: what payments brought in less what they
--- gave back and what providers kept of them, and what was paid for expenses, work orders and tolls, on the days on which
--- money moved; taxes are in both, deposits in neither. A part of reports. FINAL, because an entry that was written twice
--- counts once. EXPLAIN indexes=1: ledger_entries and rental_days by account and local_date.
+-- rental_days. On the cash basis nothing of this is summed but received, paid and capital, on the days on which money
+-- moved. received: what payments brought in less what they gave back and what providers kept of them, and what was kept of
+-- deposits, which the entries of a booking on cash and deposits_held come to (they are of no vehicle); other deposits are
+-- nobody's income. paid: what was paid for expenses, work orders and tolls. Taxes are in both. capital: what was paid for
+-- vehicles and back to lenders, less what vehicles were sold for: none of it is a cost, nor in paid; entries on cash do
+-- not say it, expenses do by their category, as it is now. A part of reports. FINAL, because an entry that was written twice
+-- counts once. EXPLAIN indexes=1: ledger_entries and rental_days by account and local_date, expenses by account.
 SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} IN ('vehicle', 'customer', 'booking'),
         toString(number), if({group:String} = 'channel', word, if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
@@ -18,7 +21,7 @@ SELECT
     sum(entries.cost_other_variable) AS cost_other_variable, sum(entries.cost_depreciation) AS cost_depreciation,
     sum(entries.cost_finance) AS cost_finance, sum(entries.cost_insurance) AS cost_insurance,
     sum(entries.cost_other_fixed) AS cost_other_fixed,
-    sum(entries.received) AS received, sum(entries.paid) AS paid
+    sum(entries.received) AS received, sum(entries.paid) AS paid, sum(entries.capital) AS capital
 FROM (
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
@@ -44,15 +47,22 @@ FROM (
         sumIf(amount, measure = 'cost_finance') AS cost_finance,
         sumIf(amount, measure = 'cost_insurance') AS cost_insurance,
         sumIf(amount, measure = 'cost_other_fixed') AS cost_other_fixed,
-        sumIf(amount, {basis:String} = 'cash' AND kind = 'payment') AS received,
-        -sumIf(amount, {basis:String} = 'cash' AND kind IN ('expense', 'work_order', 'toll')) AS paid
+        sumIf(amount, {basis:String} = 'cash' AND kind IN ('payment', 'booking')) AS received,
+        -sumIf(amount, {basis:String} = 'cash' AND kind IN ('expense', 'work_order', 'toll') AND NOT of_capital) AS paid,
+        -sumIf(amount, {basis:String} = 'cash' AND of_capital) AS capital
     FROM (
-        SELECT local_date, vehicle, customer, booking, channel, amount, kind, if({basis:String} = 'cash', '',
+        SELECT local_date, vehicle, customer, booking, channel, amount, kind,
+            kind = 'expense' AND source IN (
+                SELECT id FROM expenses FINAL
+                WHERE account = {account:UInt64} AND {basis:String} = 'cash'
+                    AND category IN ('vehicle_purchase', 'vehicle_sale', 'loan_principal')
+            ) AS of_capital,
+            if({basis:String} = 'cash', '',
             transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '')) AS measure
         FROM ledger_entries FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND if({basis:String} = 'cash', ledger_account = 'cash', startsWith(ledger_account, 'revenue.')
-                OR startsWith(ledger_account, 'contra.') OR startsWith(ledger_account, 'cost.') OR ledger_account = 'fx')
+            AND if({basis:String} = 'cash', ledger_account IN ('cash', 'deposits_held'),
+                ledger_account IN arrayFilter((a, m) -> m != '', {accounts:Array(String)}, {measures:Array(String)}))
     )
     WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
@@ -69,7 +79,7 @@ FROM (
             {group:String} = 'booking', booking, vehicle) AS number,
         if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
         sum(r.rented_s) AS rented_s, sum(r.billed_days) AS billed_days,
-        toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0)
+        toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0)
     FROM rental_days AS r FINAL
     WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})

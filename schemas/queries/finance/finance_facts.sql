@@ -10,13 +10,14 @@ SELECT
     revenue_damage, discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance,
     cost_other_variable, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed,
     toNullable(fleet_s) AS fleet_s, toNullable(down_s) AS down_s, toNullable(driven_m) AS driven_m,
-    toInt64(0) AS received, toInt64(0) AS paid
+    toInt64(0) AS received, toInt64(0) AS paid, toInt64(0) AS capital
 FROM (/*query vehicle_facts*/)
 WHERE NOT of_entries
 UNION ALL
 SELECT
     key, rented_s, billed_days, revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,
     revenue_damage, discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance,
-    cost_other_variable, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed, NULL, NULL, NULL, received, paid
+    cost_other_variable, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed, NULL, NULL, NULL, received, paid,
+    capital
 FROM (/*query entry_facts*/)
 WHERE of_entries

@@ -3,6 +3,7 @@
 --   of their own, as the two are never the same bookings.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure made count: Bookings made in the span, holds that nobody confirmed among them.
 -- figure lapsed count: Of these, holds that lapsed.
 -- figure pending count: Of these, holds that nobody has confirmed yet.
@@ -12,7 +13,7 @@
 -- figure cancelled_by_host count: Of these, those that the host cancelled.
 -- figure cancelled_by_operator count: Of these, those that the staff cancelled.
 -- figure cancelled_by_system count: Of these, those that nobody cancelled by hand, such as those that a channel took back.
--- figure value money: What the bookings were agreed to come to, without taxes.
+-- figure value money: What the bookings were agreed to come to, without taxes, and without what is charged later.
 -- figure cancelled_value money: Of this, the value of cancelled ones.
 -- figure led count: Bookings that were made before their pickup. Others were written down afterwards and have no lead time.
 -- figure lead_s seconds: Seconds from when they were made to the planned pickup.
@@ -61,8 +62,7 @@ SELECT
 FROM (
     SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
         toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
-        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, cancelled_by, currency,
-        if(bookings.agreed_minor = 0, total_minor - tax_minor, bookings.agreed_minor) AS agreed_minor,
+        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, cancelled_by, currency, agreed_minor,
         toDate32(formatDateTime(created_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
         status NOT IN ('expired', 'pending') AS real, dateDiff('millisecond', created_at, pickup_at) AS lead_ms,
         real AND lead_ms >= 0 AS ahead, intDiv(lead_ms, 86400000) AS lead

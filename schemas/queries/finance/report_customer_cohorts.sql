@@ -2,6 +2,7 @@
 -- about: Customers by the month of their first rental, and how many of them rented again in each of the twelve months that followed.
 -- bases: accrual
 -- groups: month total quarter year class location channel
+-- places: booking
 -- figure customers count: Customers whose first rental ended in the span.
 -- figure first_billed money: What they were billed for in that month, without taxes.
 -- figure reached_m1 count: Of these customers, those whose first month was 1 month ago or more.

@@ -2,6 +2,7 @@
 -- about: How many customers came, how many of them again, and what they have brought in so far.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure customers distinct: Customers of whom a rental ended in the span: those whose vehicle came back.
 -- figure repeat_customers distinct: Of these, customers with two such rentals or more.
 -- figure new_customers distinct: Of these, customers whose first rental ever it was: in the span, or in the time of the row.

@@ -3,6 +3,7 @@
 --   a year ago, and what came of those in the end.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure days_on_books days: Billed days in the span of bookings that are confirmed, on rent or completed as of today.
 -- figure revenue_on_books money: The price of these days by the agreed rate, before discounts, extras and taxes.
 -- figure days_last_year days: Billed days on the same dates of the year before that were on the books as of this day a year ago.

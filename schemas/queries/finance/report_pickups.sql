@@ -3,6 +3,7 @@
 --   vehicles were rented.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure planned count: Bookings whose planned pickup is in the span and that were not cancelled: those below together.
 -- figure rentals count: Of these, those that were picked up.
 -- figure no_shows count: Of these, those for which nobody came.

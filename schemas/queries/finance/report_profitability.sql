@@ -1,11 +1,12 @@
 -- report: Profitability
 -- about: What is left of the revenue: the contribution after what channels keep and what driving and renting costs, and the
---   net profit after what vehicles cost whether they are rented or not. On the cash basis, what came in less what was paid.
+--   net profit after what vehicles cost whether they are rented or not. On the cash basis, what came in less what was paid, but
+--   for vehicles and loans.
 -- bases: accrual cash
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
--- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds] [cash cash of payment]: All
+-- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds] [cash cash, deposits_held of payment, booking]: All
 --   revenue, net of discounts and refunds, without taxes, deposits and tolls that are passed on. On the cash basis, what
---   payments brought in, net of what was given back and kept by providers, taxes included.
+--   payments brought in, net of what was given back and kept by providers, and what was kept of deposits, taxes included.
 -- figure platform_fees money [ledger platform_fees]: What channels keep.
 -- figure energy money [ledger cost_energy]: Fuel and charging.
 -- figure maintenance money [ledger cost_maintenance]: Maintenance, repairs and tires.
@@ -22,8 +23,9 @@
 -- figure other_fixed money [ledger cost_other_fixed]: Other costs that are there whether vehicles are rented or not.
 -- figure fixed_cost money [ledger cost_depreciation, cost_finance, cost_insurance, cost_other_fixed]: Depreciation, finance,
 --   insurance and other fixed costs.
--- figure paid money [cash minus cash of expense, work_order, toll]: On the cash basis, what was paid for expenses, work orders and
---   tolls; null on the other.
+-- figure paid money: On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.
+-- figure capital money: On the cash basis, what was paid for vehicles and back to lenders, less what vehicles were sold for; no
+--   cost, and not in net_profit; null on the other.
 -- figure net_profit money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds, platform_fees, cost_energy, cost_maintenance, cost_other_variable, toll_recharge, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed] [cash cash of payment, expense, work_order, toll]: Contribution
 --   less fixed cost. On the cash basis, revenue less what was paid.
 -- figure billed_days days: Days that rentals are billed for.
@@ -58,6 +60,7 @@ SELECT f.key AS key, f.revenue_time + f.revenue_mileage + f.revenue_extras + f.r
     if(cash, NULL, f.billed_days) AS billed_days,
     if(cash, NULL, f.fleet_s) AS fleet_s,
     if(cash, f.paid, NULL) AS paid,
+    if(cash, f.capital, NULL) AS capital,
     if(cash, f.received - f.paid, earned - f.platform_fees - running - standing) AS net_profit,
     if(cash OR margin <= 0, NULL, margin) AS rental_margin
 FROM (/*query finance_facts*/) AS f

@@ -2,6 +2,7 @@
 -- about: Quotes by when they were made, and what came of them.
 -- bases: accrual
 -- groups: total day week month quarter year class location channel customer
+-- places: quote
 -- figure quotes count: Quotes made in the span.
 -- figure accepted count: Of these, quotes that became a booking, be it a hold.
 -- figure confirmed count: Of these, quotes whose booking was confirmed, whatever became of it later.

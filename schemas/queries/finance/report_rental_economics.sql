@@ -3,6 +3,7 @@
 --   earned and all that was driven on them, whenever that was. Miles outside of rentals are those of the days of the span.
 -- bases: accrual
 -- groups: total day week month quarter year booking vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure rentals count: Rentals whose vehicle came back in the span.
 -- figure rented_s seconds: Their seconds from pickup to return.
 -- figure billed_days days: The days that they were billed for.
@@ -24,7 +25,7 @@
 -- figure unbilled_charging money: What the missing energy costs the account, as far as that is more than the rental was charged for
 --   it; null unless the account says what a kilowatt-hour costs it (energy_costs).
 -- figure driven_mi mi: Miles that the vehicles were driven on the days of the span, whoever drove; null by booking, channel or
---   customer.
+--   customer. By class and location they are those of the vehicles now, having no booking.
 -- figure outside_mi mi: Of these, miles outside of any rental; null by booking, channel or customer.
 -- ratio revenue_per_mi per_mi = revenue / gps_mi: Revenue for a mile that trackers saw.
 -- ratio revenue_per_hour per_hour = revenue * 3600 / rented_s: Revenue for an hour on rent.
@@ -36,10 +37,11 @@
 -- ratio outside_share percent = outside_mi / driven_mi: Miles outside of rentals of all miles.
 -- The trips of a rental are found by an ASOF join of trips with the legs of rentals, which are few: the last that began
 -- before the trip ended, and the one before it. Of a rental with several vehicles each leg counts its own miles, and the
--- rental is the last vehicle's. Entries of the ledger lie on or after the day of the first pickup.
+-- rental is the last vehicle's. Entries of the ledger lie on or after the day of the first pickup, the planned
+-- or the actual one, whichever was first: the days of a price begin with the planned one.
 -- EXPLAIN indexes=1: trips and ledger_entries by the months from the first pickup on and the account.
 WITH
-    (SELECT min(actual_pickup_at) FROM (/*query rentals_returned*/)) AS first_pickup,
+    (SELECT min(began_at) FROM (/*query rentals_returned*/)) AS first_pickup,
     arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees',
         'revenue_damage', 'discounts', 'refunds'), {accounts:Array(String)}, {measures:Array(String)}) AS earned,
     arrayFilter((a, m) -> m IN ('platform_fees', 'cost_energy', 'cost_maintenance', 'cost_other_variable', 'toll_recharge'),

@@ -3,9 +3,9 @@
 --   earned on the days of use; on the cash basis it is what came in, on the days on which money moved.
 -- bases: accrual cash
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
--- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds] [cash cash of payment]: All
+-- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds] [cash cash, deposits_held of payment, booking]: All
 --   revenue, net of discounts and refunds. On the cash basis, what payments brought in less what they gave back and what
---   providers and channels kept of them, taxes included.
+--   providers and channels kept of them, and what was kept of deposits, taxes included.
 -- figure revenue_time money [ledger minus revenue_time]: For the time of rental.
 -- figure revenue_mileage money [ledger minus revenue_mileage]: For miles.
 -- figure revenue_extras money [ledger minus revenue_extras]: For extras.

@@ -3,6 +3,7 @@
 --   are those of the location at which the rental began, by their names.
 -- bases: accrual
 -- groups: category location channel total day week month quarter year
+-- places: booking
 -- figure charged money: Taxes on bills, by their names (category).
 -- figure taken_back money: What of taxes on bills was taken back, by reversals and later changes.
 -- figure paid money: What went to the authority: expenses of the category sales_tax.

@@ -2,6 +2,7 @@
 -- about: How long vehicles were idle after rentals: from the return until they were available, and until the next pickup.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
+-- places: booking
 -- figure returns count: Rentals whose vehicle came back in the span.
 -- figure readied count: Of these, returns after which the vehicle was available, before or without a next rental.
 -- figure ready_s seconds: Seconds from these returns until the vehicle was available.

@@ -2,7 +2,7 @@
 -- record has them. leg_*: of them and the one that it has or had last (rental.Legs), in order: from when to when, in
 -- milliseconds, 0 for not yet; the miles by what was read off the odometer at both ends, and by how many percent the
 -- tank and the traction battery were fuller when it was taken than when it was given back, null if one of the two is not
--- known. agreed_minor is what the frozen price comes to without taxes. included_mi is null for unlimited. *_charged are what is left of such charges after reversals, and late_days
+-- known. included_mi is null for unlimited. *_charged are what is left of such charges after reversals, and late_days
 -- how many days beyond those agreed they count. billed_on, billed_minor: the days that the frozen rate bills, and the
 -- price of each.
 ALTER TABLE bookings
@@ -38,9 +38,6 @@ ALTER TABLE bookings
             swaps),
         JSONExtract(body, 'pickup_battery_level', 'Nullable(Float64)')
             - JSONExtract(body, 'return_battery_level', 'Nullable(Float64)')),
-    ADD COLUMN IF NOT EXISTS agreed_minor Int64
-        DEFAULT JSONExtractInt(body, 'rate_snapshot', 'totals', 'total', 'amount')
-            - JSONExtractInt(body, 'rate_snapshot', 'totals', 'taxes_total', 'amount'),
     ADD COLUMN IF NOT EXISTS included_mi Nullable(Int64)
         DEFAULT JSONExtract(body, 'rate_snapshot', 'included_mi', 'Nullable(Int64)'),
     ADD COLUMN IF NOT EXISTS extra_mile_fee Int64 DEFAULT JSONExtractInt(body, 'rate_snapshot', 'extra_mile_fee', 'amount'),
