@@ -106,10 +106,34 @@ func PaperPersonsLapsed(ctx context.Context, db driver.Conn, today time.Time) ([
 		func(c *CustomerRef, row schemas.Row) error { return row.Scan((*uint64)(&c.Account), &c.ID) })
 }
 
-// OwnerEntry is what stands in the ledger because of a vehicle: the sum of its entries of one account and booking, of
-// costs of one record.
+// OwnerDay is whose a vehicle is from a day on, "" for nobody, and for which share.
+type OwnerDay struct {
+	Vehicle uint64
+	Day     time.Time
+	Owner   string
+	ShareBP int64
+}
+
+// OwnerDays returns of the vehicles that were ever an owner's what each day on which they were written says, by vehicle
+// and day. Days are those of a time zone.
+func OwnerDays(ctx context.Context, db driver.Conn, account fleet.AccountID, owner, zone string) ([]OwnerDay, error) {
+	return schemas.AllRows(ctx, db, "read whose vehicles were", schemas.Query("owner_days"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("owner", owner), clickhouse.Named("zone", zone),
+	}, func(d *OwnerDay, row schemas.Row) error { return row.Scan(&d.Vehicle, &d.Day, &d.Owner, &d.ShareBP) })
+}
+
+// OwnerSpan is a span of days, both of which count, in which a vehicle is an owner's for a share.
+type OwnerSpan struct {
+	Vehicle     uint64
+	From, Until string
+	ShareBP     int64
+}
+
+// OwnerEntry is what stands in the ledger because of a vehicle on days of one share: the sum of its entries of one
+// account and booking, of costs of one record.
 type OwnerEntry struct {
 	Vehicle, Booking uint64
+	ShareBP          int64
 	Account          string
 	Cost             uint64 // the record that a cost is of; 0 for what a booking brought
 	Kind             string // of the record that was posted
@@ -117,21 +141,26 @@ type OwnerEntry struct {
 	FirstOn          time.Time
 }
 
-// OwnerLedger returns what stands on some accounts because of some vehicles, in a span of days of the books.
-func OwnerLedger(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64, currency, from,
-	until string, accounts []string) ([]OwnerEntry, error) {
+// OwnerLedger returns what stands on some accounts because of vehicles, in spans of days of the books, of which those
+// of a vehicle do not overlap.
+func OwnerLedger(ctx context.Context, db driver.Conn, account fleet.AccountID, spans []OwnerSpan, currency string,
+	accounts []string) ([]OwnerEntry, error) {
+	if len(spans) == 0 {
+		return nil, nil
+	}
+	var vehicles []uint64
+	var since, until []string
+	var shares []int64
+	for _, s := range spans {
+		vehicles, shares = append(vehicles, s.Vehicle), append(shares, s.ShareBP)
+		since, until = append(since, s.From), append(until, s.Until)
+	}
 	return schemas.AllRows(ctx, db, "read the ledger of an owner", schemas.Query("owner_ledger"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
-		clickhouse.Named("currency", currency), clickhouse.Named("from", from), clickhouse.Named("to", until),
-		clickhouse.Named("accounts", accounts),
+		clickhouse.Named("since", since), clickhouse.Named("until", until), clickhouse.Named("shares", shares),
+		clickhouse.Named("from", slices.Min(since)), clickhouse.Named("to", slices.Max(until)),
+		clickhouse.Named("currency", currency), clickhouse.Named("accounts", accounts),
 	}, func(e *OwnerEntry, row schemas.Row) error {
-		return row.Scan(&e.Vehicle, &e.Booking, &e.Account, &e.Cost, &e.Kind, &e.Amount, &e.FirstOn)
+		return row.Scan(&e.Vehicle, &e.ShareBP, &e.Booking, &e.Account, &e.Cost, &e.Kind, &e.Amount, &e.FirstOn)
 	})
-}
-
-// OwnerVehicles returns the vehicles that are an owner's.
-func OwnerVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID, owner string) ([]uint64, error) {
-	return schemas.AllRows(ctx, db, "read the vehicles of an owner", schemas.Query("owner_vehicles"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("owner", owner),
-	}, func(id *uint64, row schemas.Row) error { return row.Scan(id) })
 }

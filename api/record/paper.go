@@ -110,7 +110,7 @@ type PaperLine struct {
 	BookingID   string `json:"booking_id,omitempty" example:"bkg_1234"`
 	Booking     string `json:"booking_number,omitempty" example:"B-1042"`
 	Account     string `json:"ledger_account,omitempty" doc:"Of an owner's statement: the account of the ledger of which it is the sum." example:"revenue.time"`
-	ShareBP     int64  `json:"share_bp,omitempty" doc:"Of a line of type share: the owner's, in basis points."`
+	ShareBP     int64  `json:"share_bp,omitempty" doc:"Of an owner's statement: the share that the owner has of the line, or on a line of type share had, in basis points; costs have none."`
 }
 
 // PaperTax is a tax of a paper: what it is of, and what it comes to. Tax is the sum of the charges of it, not a

@@ -14,9 +14,10 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Owner makes the statement of an owner of vehicles for a month that is over. It tells what the ledger has of the
-// owner's vehicles until the end of that month and no earlier statement has told: so statements add up to the books,
-// and what was corrected in an earlier month is on the next statement. The first one begins with its month.
+// Owner makes the statement of an owner of vehicles for a month that is over. It tells what the ledger has of the days
+// on which vehicles were the owner's, until the end of that month, and no earlier statement has told: so statements add
+// up to the books, and what was corrected in an earlier month is on the next statement. The first one begins with its
+// month. Whose a day was, and for which share, is what the vehicle said by the end of it (see ownerSpans).
 func (d *Papers) Owner(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
 	o Order) (rec, error) {
 	return d.make(ctx, by, account, id, record.OwnerStatements, false, func() (record.Paper, error) {
@@ -46,7 +47,7 @@ func (d *Papers) ownerStatement(ctx context.Context, account fleet.AccountID, o 
 		return none, fleet.Invalid(fleet.FieldError{Pointer: "/month", Code: "out_of_range",
 			Detail: "is not over; its last day is " + last})
 	}
-	if err := d.Store.MendNow(ctx, record.OwnerStatements.Name, d.Vehicles.Kind().Name); err != nil {
+	if err := d.Store.MendNow(ctx, record.OwnerStatements.Name); err != nil {
 		return none, err
 	}
 	stored, err := query.PapersOfOwner(ctx, d.DB, account, record.OwnerStatements.Name, o.CustomerID, o.Currency)
@@ -67,7 +68,7 @@ func (d *Papers) ownerStatement(ctx context.Context, account fleet.AccountID, o 
 		from = min(from, e.Body.About.From)
 		told = append(told, e.Body.Lines...)
 	}
-	content, err := d.ownerContent(ctx, account, o, from, last, told, s.settings)
+	content, err := d.ownerContent(ctx, account, o, from, last, told, s)
 	if err != nil {
 		return none, err
 	}
@@ -76,30 +77,36 @@ func (d *Papers) ownerStatement(ctx context.Context, account fleet.AccountID, o 
 		Place: place, PaperContent: content}, nil
 }
 
-// ownerContent reads the ledger of an owner's vehicles, and makes a statement of what was not told.
+// ownerContent reads the ledger of the days on which vehicles were an owner's, and makes a statement of what was not
+// told.
 func (d *Papers) ownerContent(ctx context.Context, account fleet.AccountID, o Order, from, until string,
-	told []record.PaperLine, settings *record.PaperSettings) (record.PaperContent, error) {
+	told []record.PaperLine, s setting) (record.PaperContent, error) {
 	var none record.PaperContent
-	vehicles, err := query.OwnerVehicles(ctx, d.DB, account, o.CustomerID)
+	days, err := query.OwnerDays(ctx, d.DB, account, o.CustomerID, s.zone.String())
 	if err != nil {
 		return none, err
 	}
-	if len(vehicles) == 0 {
+	spans := ownerSpans(days, o.CustomerID, from, until)
+	if len(spans) == 0 {
 		return none, fleet.Invalid(fleet.FieldError{Pointer: "/owner_customer_id", Code: "invalid",
-			Detail: "owns no vehicle; a vehicle names its owner by owner_customer_id"})
+			Detail: "owned no vehicle until " + until + "; a vehicle names its owner by owner_customer_id"})
 	}
-	accounts := paperwork.OwnerAccounts(paperwork.OwnersCosts(settings))
-	entries, err := query.OwnerLedger(ctx, d.DB, account, vehicles, o.Currency, from, until, accounts)
+	accounts := paperwork.OwnerAccounts(paperwork.OwnersCosts(s.settings))
+	entries, err := query.OwnerLedger(ctx, d.DB, account, spans, o.Currency, accounts)
 	if err != nil {
 		return none, err
+	}
+	vehicles := map[uint64]string{}
+	for _, day := range days {
+		vehicles[day.Vehicle] = fleet.FormatID(fleet.VehiclePrefix, day.Vehicle)
 	}
 	var refs []record.Ref
-	for _, id := range vehicles {
+	for id := range vehicles {
 		refs = append(refs, record.Ref{Kind: d.Vehicles.Kind().Name, ID: id})
 	}
 	amounts := make([]paperwork.OwnerAmount, len(entries))
 	for i, e := range entries {
-		amounts[i] = paperwork.OwnerAmount{VehicleID: fleet.FormatID(fleet.VehiclePrefix, e.Vehicle), Account: e.Account,
+		amounts[i] = paperwork.OwnerAmount{VehicleID: vehicles[e.Vehicle], Account: e.Account, ShareBP: e.ShareBP,
 			Amount: -e.Amount, On: e.FirstOn.Format(time.DateOnly)}
 		if e.Booking != 0 {
 			amounts[i].BookingID = fleet.FormatID(fleet.BookingPrefix, e.Booking)
@@ -114,24 +121,49 @@ func (d *Papers) ownerContent(ctx context.Context, account fleet.AccountID, o Or
 	if err != nil {
 		return none, err
 	}
-	shares := map[string]paperwork.OwnerShare{}
-	for _, id := range vehicles {
+	words := map[string]string{}
+	for id, name := range vehicles {
 		v, _, err := d.Vehicles.In(seen, account, id)
 		if err != nil {
 			return none, err
 		}
-		share := paperwork.OwnerShare{Vehicle: vehicleWords(&v.Body), ShareBP: 10000}
-		if v.Body.OwnerShareBP != nil {
-			share.ShareBP = *v.Body.OwnerShareBP
-		}
-		shares[fleet.FormatID(fleet.VehiclePrefix, id)] = share
+		words[name] = vehicleWords(&v.Body)
 	}
 	told = only(told, accounts)
-	content := paperwork.Owner(o.Currency, amounts, told, shares)
+	content := paperwork.Owner(o.Currency, amounts, told, words)
 	for i := range content.Lines {
 		describe(&content.Lines[i], seen, d.Bookings.Kind().Name, d.Expenses.Kind().Name)
 	}
 	return content, nil
+}
+
+// ownerSpans are the days from one to another on which vehicles are an owner's. What the last revision of a local day
+// says counts from that day until the day of the next one, so that a day has one owner and one share, and both stand
+// once the day is over: statements of several owners never tell a day twice. A vehicle that nobody owned yet is its
+// first owner's from its beginning, because an owner who is typed in late was the owner before.
+//
+//	revisions  ──no owner──│──A, 70 %──────│──A, 50 %──────│──B──────────
+//	days       ◄─────────── A, 70 % ───────┤── A, 50 % ────┤── B ───────►
+func ownerSpans(days []query.OwnerDay, owner, from, until string) []query.OwnerSpan {
+	var spans []query.OwnerSpan
+	owned := false
+	for i, d := range days {
+		if i > 0 && days[i-1].Vehicle != d.Vehicle {
+			owned = false
+		}
+		first, last := max(from, d.Day.Format(time.DateOnly)), until
+		if !owned {
+			first = from
+		}
+		owned = owned || d.Owner != ""
+		if i+1 < len(days) && days[i+1].Vehicle == d.Vehicle {
+			last = min(until, days[i+1].Day.AddDate(0, 0, -1).Format(time.DateOnly))
+		}
+		if d.Owner == owner && first <= last {
+			spans = append(spans, query.OwnerSpan{Vehicle: d.Vehicle, From: first, Until: last, ShareBP: d.ShareBP})
+		}
+	}
+	return spans
 }
 
 // only are the lines of some accounts: a category of costs that the owner bears no more is not given back.

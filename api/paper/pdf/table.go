@@ -108,7 +108,7 @@ func (p *page) ownerLines() {
 		}
 		words := p.Word(l.Type)
 		switch {
-		case l.ShareBP != 0 || l.Type == paperwork.SumShare:
+		case l.Type == paperwork.SumShare:
 			words += " (" + p.Rate(l.ShareBP) + ")"
 		case l.Description != "":
 			words += ": " + l.Description

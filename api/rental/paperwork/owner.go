@@ -2,26 +2,23 @@ package paperwork
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 )
 
-// OwnerAmount is what a vehicle brought or cost its owner: the sum of entries of the ledger of one account and booking,
-// or of one account and cost. Amount is what it is for the owner: revenue and what is got is positive, a cost negative.
+// OwnerAmount is what a vehicle brought or cost its owner on days of one share: the sum of entries of the ledger of one
+// account and booking, or of one account and cost. Amount is what it is for the owner: revenue and what is got is
+// positive, a cost negative.
 type OwnerAmount struct {
 	VehicleID, BookingID string
+	ShareBP              int64
 	Account              string
 	CostID               string
 	Amount               int64
 	On                   string // the first day of the books that it is of
-}
-
-// OwnerShare is what an owner's statement needs to know of a vehicle: how people call it, and the owner's share.
-type OwnerShare struct {
-	Vehicle string
-	ShareBP int64
 }
 
 // ownersCosts are the categories of expenses that owners bear where the account says nothing.
@@ -59,23 +56,32 @@ func OwnerAccounts(costs []string) []string {
 }
 
 // Owner is what stands on an owner's statement: for each vehicle what it brought by booking, what platforms kept of
-// that, the owner's share of the rest, rounded half away from zero, and the costs that the owner bears; the payout is
-// the shares less the costs. told is what earlier statements told of the same, which is left out.
+// that, the costs that the owner bears, and the owner's share of the rest, rounded half away from zero, one for each
+// share that it had; the payout is the shares less the costs. told is what earlier statements told of the same, which
+// is left out, for the share for which it was told. vehicles are how people call them, by id.
 func Owner(currency string, amounts []OwnerAmount, told []record.PaperLine,
-	shares map[string]OwnerShare) record.PaperContent {
+	vehicles map[string]string) record.PaperContent {
 	money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: currency} }
 	left := map[record.PaperLine]int64{}
-	name := func(vehicle, booking, account, cost string) record.PaperLine {
-		return record.PaperLine{VehicleID: vehicle, BookingID: booking, Account: account, ChargeID: cost}
+	name := func(vehicle, booking, account, cost string, share int64) record.PaperLine {
+		key := record.PaperLine{VehicleID: vehicle, BookingID: booking, Account: account, ChargeID: cost,
+			Type: ownerLine(account)}
+		if key.Type != lineCost {
+			key.ShareBP = share
+		}
+		return key
 	}
 	on := map[record.PaperLine]string{}
 	for _, a := range amounts {
-		key := name(a.VehicleID, a.BookingID, a.Account, a.CostID)
-		left[key], on[key] = left[key]+a.Amount, a.On
+		key := name(a.VehicleID, a.BookingID, a.Account, a.CostID, a.ShareBP)
+		if was := on[key]; was == "" || a.On < was {
+			on[key] = a.On
+		}
+		left[key] += a.Amount
 	}
 	for _, l := range told {
 		if l.Account != "" {
-			left[name(l.VehicleID, l.BookingID, l.Account, l.ChargeID)] -= l.Amount.Amount
+			left[name(l.VehicleID, l.BookingID, l.Account, l.ChargeID, l.ShareBP)] -= l.Amount.Amount
 		}
 	}
 	var lines []record.PaperLine
@@ -84,13 +90,14 @@ func Owner(currency string, amounts []OwnerAmount, told []record.PaperLine,
 			continue
 		}
 		key.On, key.Quantity, key.UnitPrice, key.Amount = on[key], 1, money(amount), money(amount)
-		key.Type, key.Vehicle = ownerLine(key.Account), shares[key.VehicleID].Vehicle
+		key.Vehicle = vehicles[key.VehicleID]
 		lines = append(lines, key)
 	}
 	slices.SortFunc(lines, func(a, b record.PaperLine) int {
 		return cmp.Or(cmp.Compare(a.Vehicle, b.Vehicle), cmp.Compare(a.VehicleID, b.VehicleID),
 			cmp.Compare(slices.Index(ownerOrder, a.Type), slices.Index(ownerOrder, b.Type)), cmp.Compare(a.On, b.On),
-			cmp.Compare(a.BookingID, b.BookingID), cmp.Compare(a.Account, b.Account), cmp.Compare(a.ChargeID, b.ChargeID))
+			cmp.Compare(a.BookingID, b.BookingID), cmp.Compare(a.Account, b.Account), cmp.Compare(a.ChargeID, b.ChargeID),
+			cmp.Compare(a.ShareBP, b.ShareBP))
 	})
 	var c record.PaperContent
 	var gross, fees, costs, share int64
@@ -100,22 +107,24 @@ func Owner(currency string, amounts []OwnerAmount, told []record.PaperLine,
 		if n < 0 {
 			n = len(lines)
 		}
-		var basis int64
+		basis := map[int64]int64{}
 		for _, l := range lines[:n] {
 			switch l.Type {
 			case "gross":
-				gross, basis = gross+l.Amount.Amount, basis+l.Amount.Amount
+				gross, basis[l.ShareBP] = gross+l.Amount.Amount, basis[l.ShareBP]+l.Amount.Amount
 			case linePlatform:
-				fees, basis = fees+l.Amount.Amount, basis+l.Amount.Amount
+				fees, basis[l.ShareBP] = fees+l.Amount.Amount, basis[l.ShareBP]+l.Amount.Amount
 			default:
 				costs += l.Amount.Amount
 			}
 		}
 		c.Lines = append(c.Lines, lines[:n]...)
-		part := portion(basis, shares[vehicle].ShareBP)
-		share += part
-		c.Lines = append(c.Lines, record.PaperLine{Type: lineShare, VehicleID: vehicle, Vehicle: lines[0].Vehicle,
-			Quantity: 1, UnitPrice: money(part), Amount: money(part), ShareBP: shares[vehicle].ShareBP})
+		for _, bp := range slices.Sorted(maps.Keys(basis)) {
+			part := portion(basis[bp], bp)
+			share += part
+			c.Lines = append(c.Lines, record.PaperLine{Type: lineShare, VehicleID: vehicle, Vehicle: lines[0].Vehicle,
+				Quantity: 1, UnitPrice: money(part), Amount: money(part), ShareBP: bp})
+		}
 		lines = lines[n:]
 	}
 	c.Total = money(share + costs)
@@ -125,8 +134,11 @@ func Owner(currency string, amounts []OwnerAmount, told []record.PaperLine,
 	return c
 }
 
+// lineCost is the type of the line of a cost.
+const lineCost = "cost"
+
 // ownerOrder is the order of the lines of a vehicle.
-var ownerOrder = []string{"gross", linePlatform, "cost"}
+var ownerOrder = []string{"gross", linePlatform, lineCost}
 
 // ownerLine is the type of the line of an account.
 func ownerLine(account string) string {
@@ -136,7 +148,7 @@ func ownerLine(account string) string {
 	case account == string(ledger.CostOf(linePlatform)):
 		return linePlatform
 	}
-	return "cost"
+	return lineCost
 }
 
 // portion is a share of an amount in basis points, rounded half away from zero.
