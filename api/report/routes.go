@@ -89,6 +89,9 @@ func (a *API) reportRoutes(d *report.Definition) {
 		if err != nil {
 			return err
 		}
+		if _, err := a.LongTurn(w, r); err != nil {
+			return err
+		}
 		call := Call{Name: d.Name, Params: r.URL.Query(), Account: auth.From(r.Context()).Account,
 			May: auth.From(r.Context()).Has}
 		if format == export.JSON {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/query/report"
 )
 
@@ -37,7 +39,7 @@ type View struct {
 	report  *report.Definition
 	beside  bool // rows have previous figures
 	account record.Account
-	rows    []Row // all of them
+	rows    []Row // all of them in a file, those within the limit in JSON
 }
 
 // Column is a figure of a report.
@@ -85,6 +87,10 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	}
 	q := w.question
 	answer, err := d.Answer(ctx, a.DB, q)
+	if errors.Is(err, report.ErrTooManyRows) {
+		return nil, fleet.NewError(rest.CodeTooMuch,
+			"The report has more rows than one may have. Ask for a shorter span, a coarser group_by, or fewer things by a filter.")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,17 +110,17 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 		v.Compare, v.PreviousFrom, v.PreviousUntil = &q.Compare, &from, &until
 	}
 	w.arrange(d, answer.Rows)
-	v.rows = make([]Row, len(answer.Rows))
-	for i := range answer.Rows {
+	shown := len(answer.Rows)
+	if call.Params.Get("format") == "" {
+		shown = min(shown, w.limit)
+	}
+	v.rows = make([]Row, shown)
+	for i := range v.rows {
 		v.rows[i] = v.show(d, &q, &answer.Rows[i], q.Group)
 	}
 	v.Totals = v.show(d, &q, &answer.Totals, "total")
 	v.Rows = v.rows[:min(len(v.rows), w.limit)]
-	shown := v.Rows
-	if call.Params.Get("format") != "" {
-		shown = v.rows
-	}
-	a.label(ctx, call, &q, v, shown)
+	a.label(ctx, call, &q, v, v.rows)
 	return v, nil
 }
 

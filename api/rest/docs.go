@@ -49,7 +49,7 @@ var problems = []problemWords{
 	{fleet.CodeMediaType, "The media type, charset or encoding of the body is not taken."},
 	{fleet.CodeValidation, "The body is understood and not acceptable; detail is the first of errors, which say what is wrong with which members."},
 	{codeKeyReuse, "The Idempotency-Key was used for another request."},
-	{codeTooMuch, "The answer takes more of the store than one question may; ask for less at once."},
+	{CodeTooMuch, "The answer takes more of the store than one question may; ask for less at once."},
 	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},
 	{codeInternal, "A fault of ours; request_id names it in our logs."},
 	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again."},

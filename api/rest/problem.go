@@ -69,7 +69,7 @@ var CodeStatus = map[fleet.Code]int{
 	fleet.CodeMediaType:    http.StatusUnsupportedMediaType,
 	fleet.CodeValidation:   http.StatusUnprocessableEntity,
 	codeKeyReuse:           http.StatusUnprocessableEntity,
-	codeTooMuch:            http.StatusUnprocessableEntity,
+	CodeTooMuch:            http.StatusUnprocessableEntity,
 	fleet.CodeRateLimited:  http.StatusTooManyRequests,
 	codeInternal:           http.StatusInternalServerError,
 	fleet.CodeUnavailable:  http.StatusServiceUnavailable,

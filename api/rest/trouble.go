@@ -13,9 +13,9 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// codeTooMuch is the refusal of a question whose answer takes more of the store than one question may. To ask again
+// CodeTooMuch is the refusal of a question whose answer takes more of the store than one question may. To ask again
 // does not help.
-const codeTooMuch fleet.Code = "question_too_large"
+const CodeTooMuch fleet.Code = "question_too_large"
 
 // Codes of ClickHouse that say that it cannot now, not that something is wrong.
 const (
@@ -56,7 +56,7 @@ func StoreTrouble(err error) *fleet.Error {
 	case ClickHouseMemory:
 		words = "The store has no memory left for this now. Try again in some seconds."
 		if strings.Contains(strings.ToLower(said.Message), "query memory limit exceeded") {
-			code, words = codeTooMuch,
+			code, words = CodeTooMuch,
 				"The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
 		}
 	case ClickHouseNoSpace:

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"reflect"
@@ -28,6 +29,7 @@ type Question struct {
 	Today    time.Time // a date, in that zone
 	Metric   bool      // in kilometres and litres
 	Filters  Filters
+	MostRows int // that it may have, 0 for the usual bound; more are ErrTooManyRows
 	// the chart of accounts: of each account of the ledger, at the same place, its measure
 	Accounts, Measures []string
 
@@ -129,12 +131,24 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 	return rows, totals[0], err
 }
 
+// ErrTooManyRows is the refusal of a report that has more rows than one may have.
+var ErrTooManyRows = errors.New("the report has too many rows")
+
+// mostRows is how many rows of a report are read.
+const mostRows = 200_000
+
 // run asks once. Of times there is a row each, in their order, whether anything was in them or not; nothing is null
 // where it is so in the totals.
 func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals []Value) ([]Row, error) {
 	var rows []Row
 	var scan *scanner
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.statement, d.args(q), func(row schemas.Row) error {
+		if len(rows) == cmp.Or(q.MostRows, mostRows) {
+			cancel() // what is left is not read
+			return ErrTooManyRows
+		}
 		if scan == nil {
 			var err error
 			if scan, err = newScanner(d, row.(described)); err != nil {

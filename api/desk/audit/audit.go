@@ -56,7 +56,7 @@ func (d Drift) String() string {
 // Bounds of a look.
 const (
 	settled = time.Hour // since a record was written, after which what follows from it stands
-	most    = 1000      // drifts of a check, or of a month of it
+	most    = 1000      // drifts of a check, or of a month of it, of an account
 )
 
 // Look runs the checks of some names, all if there are none, over all accounts. It looks twice, as far apart as it is

@@ -36,7 +36,8 @@ func (a *Audit) Register() {
 	a.AddDuty("sums of the ledger", repairEvery, func(ctx context.Context) error {
 		return a.repairRollups(ctx, a.Now().Add(-lately))
 	})
-	last := a.Now() // of the duty's own goroutine
+	// Of the duty's own goroutine. As if half a day had passed, so that a process that is started each evening looks too.
+	last := a.Now().Add(-nightly / 2)
 	a.AddDuty("reconciliation", time.Hour, func(ctx context.Context) error {
 		now := a.Now()
 		since := now.Sub(last)

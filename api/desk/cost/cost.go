@@ -27,5 +27,9 @@ func New(b *base.Base, money *books.Books) *Costs {
 	return &Costs{Base: b, Books: money, LookMost: 1000, WriteMost: 1000}
 }
 
+// postEvery is how often somebody looks, which reads the posted expenses of all accounts; a process does once at its
+// start, too.
+const postEvery = 10 * time.Minute
+
 // Register registers the duty.
-func (d *Costs) Register() { d.AddDuty("costs by schedule", time.Minute, d.Post) }
+func (d *Costs) Register() { d.AddDuty("costs by schedule", postEvery, d.Post) }

@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -27,10 +28,14 @@ import (
 // Facts makes the facts of all accounts. It is safe for concurrent use.
 type Facts struct {
 	*base.Base
+
+	looking sync.Mutex
+	ahead   looked              // how far this process has looked, which is only noted when no account is late
+	late    map[uint64]lateness // the accounts whose facts it could not make
 }
 
 // New opens the room.
-func New(b *base.Base) *Facts { return &Facts{b} }
+func New(b *base.Base) *Facts { return &Facts{Base: b} }
 
 // Register registers the duty.
 func (f *Facts) Register() { f.AddDuty("facts", lookEvery, f.lookUnlessSeen) }

@@ -12,7 +12,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/schemas"
 )
@@ -35,6 +34,28 @@ type looked struct {
 	entries time.Time // by that of who writes entries, trips and charges
 }
 
+// later is the later of two, each by its clock.
+func (l looked) later(o looked) looked {
+	if o.records.After(l.records) {
+		l.records = o.records
+	}
+	if o.entries.After(l.entries) {
+		l.entries = o.entries
+	}
+	return l
+}
+
+// earlier is the earlier of two, each by its clock.
+func (l looked) earlier(o looked) looked {
+	if o.records.Before(l.records) {
+		l.records = o.records
+	}
+	if o.entries.Before(l.entries) {
+		l.entries = o.entries
+	}
+	return l
+}
+
 // lookUnlessSeen looks, unless somebody else has just done so.
 func (f *Facts) lookUnlessSeen(ctx context.Context) error {
 	_, at, err := f.looked(ctx)
@@ -45,50 +66,105 @@ func (f *Facts) lookUnlessSeen(ctx context.Context) error {
 }
 
 // Look makes the facts again that hang on what was written since the last look, of all accounts, and those of the
-// present day from time to time. The first look makes all facts there are.
+// present day from time to time. The first look makes all facts there are. An account whose facts cannot be made keeps
+// those of others from nothing: it is tried again at each look, from where it failed. How far was looked is only noted
+// when all accounts are made, so whoever begins after a death goes back to before the failure.
 func (f *Facts) Look(ctx context.Context) error {
+	f.looking.Lock()
+	defer f.looking.Unlock()
 	last, _, err := f.looked(ctx)
 	if err != nil {
 		return err
 	}
-	if last.records.Unix() <= 0 {
-		if last, err = f.begin(ctx); err != nil {
-			return err
+	late := map[uint64]lateness{}
+	for id, l := range f.late { // what is noted is made of all accounts, by whomever
+		if l.unbegun = l.unbegun && last.records.Unix() <= 0; !l.unbegun {
+			l.since = l.since.later(last)
 		}
+		late[id] = l
+	}
+	last = last.later(f.ahead)
+	all, order, err := f.accounts(ctx, 0)
+	if err != nil {
+		return err
+	}
+	last, failed, err := f.begin(ctx, all, order, last, late)
+	if err != nil {
+		return err
 	}
 	begun, next := time.Now(), looked{f.Now(), time.Now()}
-	since, entered := last.records.Add(-again), last.entries.Add(-again)
+	since := last
+	for _, l := range late {
+		since = since.earlier(l.since)
+	}
 	var behind time.Time
 	if err := f.DB.QueryRow(ctx, schemas.Query("facts_behind"),
-		clickhouse.Named("since", since.UnixMilli())).Scan(&behind); err != nil {
+		clickhouse.Named("since", since.records.Add(-again).UnixMilli())).Scan(&behind); err != nil {
 		return fmt.Errorf("look what has not come to the tables of current records: %w", err)
 	}
 	if behind.Unix() > 0 && behind.Before(next.records) {
 		next.records = behind
 	}
-	all, order, err := f.accounts(ctx, 0)
-	if err != nil {
+	if all, order, err = f.accounts(ctx, 0); err != nil {
 		return err
 	}
-	if err := f.statuses(ctx, 0, since); err != nil {
+	if err := f.statuses(ctx, 0, since.records.Add(-again)); err != nil {
 		return err
 	}
-	present := !last.records.Truncate(presentEvery).Equal(next.records.Truncate(presentEvery))
-	failed := f.bookingsChanged(ctx, all, since, entered, present)
-	pieces, err := f.changed(ctx, all, since, entered)
+	timely, err := f.lookSince(ctx, all, order, last, next, func(id uint64) bool { return !has(late, id) })
 	if err != nil {
 		return errors.Join(failed, err)
 	}
+	tardy := &outcome{}
+	if len(late) > 0 {
+		tardy, err = f.lookSince(ctx, all, order, since, next,
+			func(id uint64) bool { return has(late, id) && !late[id].unbegun })
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	for id, l := range late {
+		if tardy.failed[id] == nil && !l.unbegun {
+			delete(late, id)
+		}
+	}
+	for id := range timely.failed {
+		late[id] = lateness{since: last}
+	}
+	f.ahead, f.late = last.later(next), late
+	if len(late) > 0 {
+		return errors.Join(failed, timely.err(), tardy.err())
+	}
+	return f.note(ctx, 0, 0, next, timely.vehicles+tardy.vehicles, time.Since(begun))
+}
+
+// lookSince makes the facts again that hang on what was written between two instants, of the accounts that are wanted.
+func (f *Facts) lookSince(
+	ctx context.Context, all map[uint64]account, order []uint64, last, next looked, wanted func(account uint64) bool,
+) (*outcome, error) {
+	since, entered := last.records.Add(-again), last.entries.Add(-again)
+	present := !last.records.Truncate(presentEvery).Equal(next.records.Truncate(presentEvery))
+	o := &outcome{failed: map[uint64]error{}}
+	some := map[uint64]account{}
+	for id, a := range all {
+		if wanted(id) {
+			some[id] = a
+		}
+	}
+	if err := f.bookingsChanged(ctx, some, since, entered, present, o); err != nil {
+		return nil, err
+	}
+	pieces, err := f.changed(ctx, some, since, entered, o)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range order {
-		if a := all[id]; present && a.vehicles {
+		if a, ok := some[id]; ok && present && a.vehicles {
 			pieces.add(a, 0, true, ledger.DayOf(last.records, a.zone)-1, ledger.DayOf(next.records, a.zone)+1)
 		}
 	}
-	vehicles, err := f.makePieces(ctx, all, pieces)
-	if failed = errors.Join(failed, err); failed != nil {
-		return failed
-	}
-	return f.note(ctx, 0, 0, next, vehicles, time.Since(begun))
+	f.makePieces(ctx, some, pieces, o)
+	return o, ctx.Err()
 }
 
 // looked returns how far everything was made again, zero if nobody has looked yet, and when somebody did last.
@@ -124,35 +200,52 @@ func (f *Facts) note(
 	return nil
 }
 
-// begin makes the facts of all accounts that no process of this version has made yet, and returns since when what is
-// written has to be looked for.
-func (f *Facts) begin(ctx context.Context) (looked, error) {
-	oldest := looked{f.Now(), time.Now()}
+// begin makes the facts that no process of this version has made yet, if nobody has looked so far: of all accounts, or
+// of those of them that this process has failed to begin. It returns since when what is written has to be looked for,
+// and puts those that fail among the late ones.
+func (f *Facts) begin(
+	ctx context.Context, all map[uint64]account, order []uint64, last looked, late map[uint64]lateness,
+) (oldest looked, failed, err error) {
+	first := last.records.Unix() <= 0
+	wanted := order
+	if !first {
+		wanted = slices.DeleteFunc(slices.Clone(order), func(id uint64) bool { return !late[id].unbegun })
+	}
+	if len(wanted) == 0 && !first {
+		return last, nil, nil
+	}
+	oldest = looked{f.Now(), time.Now()}
 	made := map[uint64][]time.Time{}
-	err := f.each(ctx, "facts_made", []any{clickhouse.Named("version", uint32(version))}, func(row schemas.Row) error {
+	err = f.each(ctx, "facts_made", []any{clickhouse.Named("version", uint32(version))}, func(row schemas.Row) error {
 		var account uint64
 		var months []time.Time
 		var since looked
 		if err := row.Scan(&account, &months, &since.records, &since.entries); err != nil {
 			return err
 		}
-		made[account] = months
-		if since.records.Before(oldest.records) {
-			oldest.records = since.records
-		}
-		if since.entries.Before(oldest.entries) {
-			oldest.entries = since.entries
-		}
+		made[account], oldest = months, oldest.earlier(since)
 		return nil
 	})
 	if err != nil {
-		return oldest, err
+		return last, nil, err
 	}
-	all, order, err := f.accounts(ctx, 0)
-	if err != nil {
-		return oldest, err
+	o := &outcome{failed: map[uint64]error{}}
+	for _, id := range wanted {
+		o.add(id, f.beginAccount(ctx, all[id], made[id]))
+		if ctx.Err() != nil {
+			return last, nil, ctx.Err()
+		}
+		switch since := late[id].since; {
+		case o.failed[id] == nil && !first:
+			late[id] = lateness{since: since}
+		case o.failed[id] != nil && first:
+			late[id] = lateness{oldest, true}
+		}
 	}
-	return oldest, base.Each(ctx, order, func(id uint64) error { return f.beginAccount(ctx, all[id], made[id]) })
+	if first {
+		last = oldest
+	}
+	return last, o.err(), nil
 }
 
 // beginAccount makes all facts of an account but those of the months that are made.
@@ -178,7 +271,7 @@ func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) e
 
 // bookingsChanged makes the days of the bookings again of which something was written, and of those that are out.
 func (f *Facts) bookingsChanged(
-	ctx context.Context, all map[uint64]account, since, entered time.Time, out bool,
+	ctx context.Context, all map[uint64]account, since, entered time.Time, out bool, o *outcome,
 ) error {
 	changed := map[uint64][]uint64{}
 	err := f.each(ctx, "facts_bookings_changed", []any{clickhouse.Named("since", since.UnixMilli()),
@@ -194,16 +287,19 @@ func (f *Facts) bookingsChanged(
 	if err != nil {
 		return err
 	}
-	return base.Each(ctx, slices.Sorted(maps.Keys(changed)), func(id uint64) error {
-		if a, ok := all[id]; ok {
-			return f.rentals(ctx, a, changed[id])
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		// An account whose record has not come yet is none: the next look goes back to before it.
+		if a, ok := all[id]; ok && ctx.Err() == nil {
+			o.add(id, f.rentals(ctx, a, changed[id]))
 		}
-		return nil // its record has not come yet: so the next look goes back to before it
-	})
+	}
+	return ctx.Err()
 }
 
 // changed finds the days of vehicles that something is about which was written.
-func (f *Facts) changed(ctx context.Context, all map[uint64]account, since, entered time.Time) (pieces, error) {
+func (f *Facts) changed(
+	ctx context.Context, all map[uint64]account, since, entered time.Time, o *outcome,
+) (pieces, error) {
 	found := pieces{}
 	type span struct {
 		account, vehicle uint64
@@ -227,7 +323,8 @@ func (f *Facts) changed(ctx context.Context, all map[uint64]account, since, ente
 		extent, ok := extents[a.id]
 		if !ok {
 			if extent[0], extent[1], err = f.extent(ctx, a); err != nil {
-				return nil, err
+				extent = [2]ledger.Day{1, 0}
+				o.add(a.id, err)
 			}
 			extents[a.id] = extent
 		}
@@ -238,12 +335,10 @@ func (f *Facts) changed(ctx context.Context, all map[uint64]account, since, ente
 			if err == nil {
 				err = f.rentals(ctx, a, bookings)
 			}
-			if err != nil {
-				return nil, err
-			}
+			o.add(a.id, err)
 		}
 	}
-	return found, nil
+	return found, ctx.Err()
 }
 
 // pieces are the days of vehicles that are made together, by account and month.
@@ -274,20 +369,21 @@ func (p pieces) add(a account, vehicle uint64, every bool, from, to ledger.Day) 
 	}
 }
 
-// makePieces makes days again, and returns of how many vehicles.
-func (f *Facts) makePieces(ctx context.Context, all map[uint64]account, p pieces) (int, error) {
+// makePieces makes days again.
+func (f *Facts) makePieces(ctx context.Context, all map[uint64]account, p pieces, o *outcome) {
 	keys := slices.SortedFunc(maps.Keys(p), func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.month, b.month))
 	})
-	made := 0
-	err := base.Each(ctx, keys, func(key piece) error {
+	for _, key := range keys {
+		if ctx.Err() != nil {
+			return
+		}
 		s := p[key]
 		var vehicles []uint64
 		if !s.every {
 			vehicles = slices.Sorted(maps.Keys(s.vehicles))
 		}
-		made += len(s.vehicles)
-		return f.days(ctx, all[key.account], s.from, s.to, vehicles)
-	})
-	return made, err
+		o.vehicles += len(s.vehicles)
+		o.add(key.account, f.days(ctx, all[key.account], s.from, s.to, vehicles))
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"context"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
@@ -83,11 +84,15 @@ type flaky struct {
 	driver.Conn
 	rng    *rand.Rand
 	failed int
+	fails  uint64 // an account of which every insert fails
 }
 
 var errDied = errors.New("the process died here")
 
 func (f *flaky) Exec(ctx context.Context, text string, args ...any) error {
+	if f.fails != 0 && slices.Contains(args, any(clickhouse.Named("account", f.fails))) {
+		return errDied
+	}
 	if f.rng == nil || !strings.Contains(text, "INSERT INTO") {
 		return f.Conn.Exec(ctx, text, args...)
 	}

@@ -32,5 +32,5 @@ LEFT JOIN
 WHERE account IN (SELECT DISTINCT account FROM vehicle_days)
     AND (status = 'completed' AND known AND found != expected OR status = 'active' AND found > expected)
 ORDER BY account, key
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -14,4 +14,4 @@ FROM
 GROUP BY account
 HAVING expected != found AND max(newest) < fromUnixTimestamp64Milli({until:Int64}, 'UTC')
 ORDER BY account
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account

@@ -23,5 +23,5 @@ FROM
 )
 WHERE expected != found AND changed < fromUnixTimestamp64Milli({until:Int64}, 'UTC')
 ORDER BY account, key
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account
 SETTINGS do_not_merge_across_partitions_select_final = 1

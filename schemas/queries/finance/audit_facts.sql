@@ -27,5 +27,5 @@ FROM
 GROUP BY account, local_date, vehicle, unit, measure
 HAVING expected != found AND max(at) < fromUnixTimestamp64Milli({until:Int64}, 'UTC')
 ORDER BY account, key, what
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account
 SETTINGS do_not_merge_across_partitions_select_final = 1

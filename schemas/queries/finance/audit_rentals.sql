@@ -24,5 +24,5 @@ ARRAY JOIN [('rented seconds', rented, seconds),
     ('billed days', if(status = 'completed', if(billed = 0, days, billed), 0), days)] AS compared
 WHERE expected != found
 ORDER BY account, key, what
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -24,5 +24,5 @@ FROM
 )
 WHERE expected != found
 ORDER BY account, what, key
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account
 SETTINGS do_not_merge_across_partitions_select_final = 1

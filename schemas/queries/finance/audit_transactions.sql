@@ -24,5 +24,5 @@ FROM
     HAVING count() != uniqExact(ledger_account, entry_no)
 )
 ORDER BY account, what, key
-LIMIT {limit:UInt32}
+LIMIT {limit:UInt32} BY account
 SETTINGS max_bytes_before_external_group_by = 500000000, do_not_merge_across_partitions_select_final = 1
