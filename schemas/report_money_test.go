@@ -24,13 +24,14 @@ func TestAGainOnDisposalIsAlikeByVehicleAndByChannel(t *testing.T) {
 	want(t, ask("total", "channels", "['']"), "", "depreciation -31000, net_profit 31000")
 }
 
-// In March a customer paid 100.00 and left a deposit of 300.00, of which 80.00 were kept and 220.00 given back; a repair
-// cost 30.00. A van was bought for 9,000.00 and paid on another day than it was delivered, 500.00 of a loan were paid
-// back, with 20.00 of interest, and another van was sold for 4,000.00: neither earned nor spent.
+// In March a customer paid 100.00 and left a deposit of 300.00, of which 80.00 were kept and 220.00 given back; a
+// repair cost 30.00. A van was bought for 9,000.00 and paid on another day than it was delivered, 500.00 of a loan were
+// paid back, with 20.00 of interest, and another van was sold for 4,000.00: neither earned nor spent.
 func TestTheCashBasisKnowsDepositsAndCapital(t *testing.T) {
 	db := openReports(t)
 	has(t, db, 1)
-	for id, category := range map[int]string{1: "repair", 2: "vehicle_purchase", 3: "loan_principal", 4: "loan_interest", 5: "vehicle_sale"} {
+	for id, category := range map[int]string{1: "repair", 2: "vehicle_purchase", 3: "loan_principal", 4: "loan_interest",
+		5: "vehicle_sale"} {
 		record(t, db, "expenses", 7, id, "2026-03-01 12:00:00", `{"category":"`+category+`"}`)
 	}
 	record(t, db, "expenses", 8, 1, "2026-03-01 12:00:00", `{"category":"vehicle_purchase"}`)
@@ -46,7 +47,8 @@ func TestTheCashBasisKnowsDepositsAndCapital(t *testing.T) {
 		(7, '2026-03-13', 'cash', 8, 1, 16, -2000, 'USD', 'expense', 4, 1), (7, '2026-03-13', 'cost.loan_interest', 8, 2, 17, 2000, 'USD', 'expense', 4, 1),
 		(7, '2026-03-14', 'cash', 9, 1, 18, 400000, 'USD', 'expense', 5, 1), (7, '2026-03-14', 'fixed_asset', 9, 2, 19, -400000, 'USD', 'expense', 5, 1)`)
 	cash := []string{"basis", "cash", "by", "total"}
-	want(t, ask(t, db, "profitability", "total", cash...), "", "revenue 18000, paid 5000, capital 550000, net_profit 13000")
+	want(t, ask(t, db, "profitability", "total", cash...), "",
+		"revenue 18000, paid 5000, capital 550000, net_profit 13000")
 	want(t, ask(t, db, "revenue", "total", cash...), "", "revenue 18000")
 	// What was left on one day and given back on another is nothing until then.
 	days := ask(t, db, "profitability", "day", cash...)

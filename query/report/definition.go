@@ -32,12 +32,12 @@ import (
 //	-- ratio utilization percent = rented_s / rentable_s: What it says.
 //	-- ratio revpav money = revenue * 86400 / rentable_s: Factors are figures, span_days and whole numbers.
 //
-// The first basis is the default, and so is the first group. Class and location are
-// those that a vehicle has now, unless places says of what else they are. A figure is a column of the statement. What stands in
-// brackets names the ledger accounts of whose entries it is the sum, by basis: codes, the measures of the chart, or
-// a beginning with a star, and with a minus what is left out; after "of", only those that records of these kinds were
-// the cause of. In front, "minus" means that the figure is their sum with its sign turned, and "standing", behind it,
-// that all entries until the end of the span count.
+// The first basis is the default, and so is the first group. Class and location are those that a vehicle has now,
+// unless places says of what else they are. A figure is a column of the statement. What stands in brackets names the
+// ledger accounts of whose entries it is the sum, by basis: codes, the measures of the chart, or a beginning with a
+// star, and with a minus what is left out; after "of", only those that records of these kinds were the cause of. In
+// front, "minus" means that the figure is their sum with its sign turned, and "standing", behind it, that all entries
+// until the end of the span count.
 // Every other line of the comment is prose for whoever works on it.
 type Definition struct {
 	Name    string

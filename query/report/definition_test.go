@@ -39,8 +39,10 @@ func TestACommentIsADefinition(t *testing.T) {
 	if formula := d.Figure("share").Formula(); formula != "revenue * 3 / (rented_s * 2)" {
 		t.Error(formula)
 	}
-	of, err := Parse("sample", strings.NewReplacer("-- Prose", "-- places: quote\n-- Prose", "SELECT", "SELECT {locations:Array(UInt64)},").Replace(sound))
-	if err != nil || of.Places != "quote" || !strings.HasSuffix(of.About, " Class and location are those of the quote, the location that of its pickup.") {
+	of, err := Parse("sample", strings.NewReplacer("-- Prose", "-- places: quote\n-- Prose", "SELECT",
+		"SELECT {locations:Array(UInt64)},").Replace(sound))
+	if err != nil || of.Places != "quote" ||
+		!strings.HasSuffix(of.About, " Class and location are those of the quote, the location that of its pickup.") {
 		t.Errorf("%+v, %v", of, err)
 	}
 	other, err := Parse("sample", strings.Replace(sound, "all of it", "nearly all of it", 1))
