@@ -64,10 +64,6 @@ var house server
 func open(t *testing.T) *server {
 	t.Helper()
 	house.once.Do(func() { house.err = house.start() })
-	if errors.Is(house.err, embedded.ErrNoLibrary) && os.Getenv("CI") != "true" &&
-		os.Getenv("MOTORPOOL_REQUIRE_ENGINES") != "1" {
-		t.Skip(house.err)
-	}
 	if house.err != nil {
 		t.Fatal(house.err)
 	}

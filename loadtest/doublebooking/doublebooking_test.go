@@ -230,7 +230,7 @@ type done struct {
 func TestNoVehicleIsRentedTwice(t *testing.T) {
 	t.Parallel()
 	g := open(t, 4)
-	length := 15 * time.Second
+	length := 40 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("MOTORPOOL_SOAK")); err == nil {
 		length = d
 	}
