@@ -41,21 +41,28 @@ func ClassCapacity(ctx context.Context, db driver.Conn, s DaySpan) ([]ClassDay, 
 		func(d *ClassDay, row schemas.Row) error { return row.Scan(&d.Class, &d.Day, &d.RentableS) })
 }
 
-// ClassBooks is what came onto the books for a class and day, and left them, so many days before: seconds of the day.
-type ClassBooks struct {
-	Class      uint64
-	Day        int32
-	Leads      []uint16
-	Seconds    []int64
-	Afterwards uint64 // bookings that begin on the day and were written down after their pickup
+// Stay is when a booking is to have a vehicle of a class, as planned, and since when that was on the books. Days are
+// numbers of days since 1970-01-01.
+type Stay struct {
+	Class        uint64 // 0 for none
+	Begins, Ends int64  // milliseconds since 1970
+	Booked       int32
+	Gone         bool
+	Left         int32 // the day on which it left the books, if it is gone
+	Afterwards   bool  // it was written down after its pickup
 }
 
-// BooksOfClasses returns what came onto the books for each class and day; what came earlier than most days before, at
-// that.
-func BooksOfClasses(ctx context.Context, db driver.Conn, s DaySpan, most uint16) ([]ClassBooks, error) {
-	return schemas.AllRows(ctx, db, "read the books of days", schemas.Query("forecast_books"),
-		s.named(clickhouse.Named("most", most)), func(b *ClassBooks, row schemas.Row) error {
-			return row.Scan(&b.Class, &b.Day, &b.Leads, &b.Seconds, &b.Afterwards)
+// EachStay hands over each booking that ever was on the books and is to have a vehicle within the days. They are many:
+// the Stay is only good for the call.
+func EachStay(ctx context.Context, db driver.Conn, span DaySpan, take func(*Stay)) error {
+	var s Stay
+	return schemas.EachRow(ctx, db, "read what was booked", schemas.Query("forecast_stays"), span.named(),
+		func(row schemas.Row) error {
+			err := row.Scan(&s.Class, &s.Begins, &s.Ends, &s.Booked, &s.Gone, &s.Left, &s.Afterwards)
+			if err == nil {
+				take(&s)
+			}
+			return err
 		})
 }
 
@@ -76,22 +83,26 @@ func ClassRates(ctx context.Context, db driver.Conn, s DaySpan, currency string)
 		})
 }
 
-// ClassPace is what stood on the books for a class and a day: billed days, and what was agreed for them in one
-// currency.
+// ClassPace is what stood on the books for a class and a day at the ends of some days: billed days, and what was agreed
+// for them in one currency.
 type ClassPace struct {
-	Class      uint64
-	Day        int32
-	BilledDays int64
-	Revenue    int64 // without taxes
-	OfTime     int64 // of it, what is for time and miles
+	Class        uint64
+	Day          int32
+	Since, Until uint8 // of the days that are asked about, those from place Since on and before Until, from 0
+	BilledDays   int64
+	Revenue      int64 // without taxes
+	OfTime       int64 // of it, what is for time and miles
 }
 
-// PaceOfClasses returns what stood on the books for each class and day at the end of the local day asOf.
-func PaceOfClasses(ctx context.Context, db driver.Conn, s DaySpan, asOf, currency string) ([]ClassPace, error) {
+// PaceOfClasses returns what stood on the books for each class and day of the span, and of the year before it, at the
+// ends of the local days asOf, which are in order.
+func PaceOfClasses(
+	ctx context.Context, db driver.Conn, s DaySpan, asOf []string, currency string,
+) ([]ClassPace, error) {
 	return schemas.AllRows(ctx, db, "read the pace", schemas.Query("pace_days"),
 		s.named(clickhouse.Named("as_of", asOf), clickhouse.Named("currency", currency)),
 		func(p *ClassPace, row schemas.Row) error {
-			return row.Scan(&p.Class, &p.Day, &p.BilledDays, &p.Revenue, &p.OfTime)
+			return row.Scan(&p.Class, &p.Day, &p.Since, &p.Until, &p.BilledDays, &p.Revenue, &p.OfTime)
 		})
 }
 
@@ -99,21 +110,31 @@ func PaceOfClasses(ctx context.Context, db driver.Conn, s DaySpan, asOf, currenc
 type VehicleResult struct {
 	Vehicle                                           uint64
 	Plate, Nickname, Make, Model                      string
-	Class                                             uint64
-	FirstDay                                          int32 // of those that are known
+	Gone                                              bool  // it was disposed of, or archived
 	Days                                              int64 // that are known
 	BilledDays, RentedS, RentableS                    int64
-	RentalRevenue, Revenue, PlatformFees              int64
+	Revenue, PlatformFees                             int64
 	Energy, Maintenance, OtherVariable, TollRecharge  int64
 	Depreciation, Finance, Insurance, OtherFixedCosts int64
 }
 
-// VehicleResults returns what each vehicle earned and cost.
-func VehicleResults(ctx context.Context, db driver.Conn, s DaySpan, currency string) ([]VehicleResult, error) {
-	return schemas.AllRows(ctx, db, "read results of vehicles", schemas.Query("vehicle_results"),
-		s.named(clickhouse.Named("currency", currency)), func(v *VehicleResult, row schemas.Row) error {
-			return row.Scan(&v.Vehicle, &v.Plate, &v.Nickname, &v.Make, &v.Model, &v.Class, &v.FirstDay, &v.Days,
-				&v.BilledDays, &v.RentedS, &v.RentableS, &v.RentalRevenue, &v.Revenue, &v.PlatformFees, &v.Energy,
+// VehicleResults returns what each vehicle of some classes, or of all if there are none, earned and cost, and whether
+// it is gone on the day today.
+func VehicleResults(
+	ctx context.Context, db driver.Conn, s DaySpan, today, currency string, classes []uint64,
+) ([]VehicleResult, error) {
+	args := s.named(clickhouse.Named("today", today), clickhouse.Named("currency", currency),
+		clickhouse.Named("group", "vehicle"), clickhouse.Named("classes", append([]uint64{}, classes...)))
+	for _, filter := range []string{"vehicles", "locations", "owners"} {
+		args = append(args, clickhouse.Named(filter, []uint64{}))
+	}
+	for _, filter := range []string{"tags", "makes", "models"} {
+		args = append(args, clickhouse.Named(filter, []string{}))
+	}
+	return schemas.AllRows(ctx, db, "read results of vehicles", schemas.Query("vehicle_results"), args,
+		func(v *VehicleResult, row schemas.Row) error {
+			return row.Scan(&v.Vehicle, &v.Plate, &v.Nickname, &v.Make, &v.Model, &v.Gone, &v.Days,
+				&v.BilledDays, &v.RentedS, &v.RentableS, &v.Revenue, &v.PlatformFees, &v.Energy,
 				&v.Maintenance, &v.OtherVariable, &v.TollRecharge, &v.Depreciation, &v.Finance, &v.Insurance,
 				&v.OtherFixedCosts)
 		})

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -87,6 +88,12 @@ func number(t *testing.T, v reflect.Value) *float64 {
 		return new(float64(v.Uint()))
 	case v.CanFloat():
 		return new(v.Float())
+	case v.Kind() == reflect.String: // a date, as the days since 1970
+		day, err := time.Parse(time.DateOnly, v.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return new(float64(day.Unix() / 86400))
 	}
 	t.Fatalf("%s is no number", v.Type())
 	return nil

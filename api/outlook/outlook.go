@@ -34,12 +34,33 @@ func New(s *rest.Server) *API {
 
 // asker is who asks, for what.
 type asker struct {
+	request  *http.Request
 	account  fleet.AccountID
 	zone     *time.Location
 	currency string
 	at       time.Time
 	today    ledger.Day // in the zone of the account
 	classes  []uint64   // that are asked about; empty for all
+}
+
+// answered is the handler of a question, which takes its turn among what takes long.
+func (a *API) answered(
+	answer func(ctx context.Context, q *asker) (any, error),
+) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		q, err := a.by(r)
+		if err != nil {
+			return err
+		}
+		if _, err := a.LongTurn(w, r); err != nil {
+			return err
+		}
+		body, err := answer(r.Context(), q)
+		if err != nil {
+			return err
+		}
+		return rest.WriteJSON(w, r, http.StatusOK, body)
+	}
 }
 
 // by reads who asks, for which classes and in which currency.
@@ -49,7 +70,7 @@ func (a *API) by(r *http.Request) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &asker{account: account, at: a.Now(), currency: rest.TextParam(r, "currency", rec.Body.Currency)}
+	q := &asker{request: r, account: account, at: a.Now(), currency: rest.TextParam(r, "currency", rec.Body.Currency)}
 	if q.zone, err = query.ZoneNamed(rec.Body.Timezone, time.UTC); err != nil {
 		q.zone = time.UTC
 	}
@@ -103,6 +124,7 @@ const historyYears = 3
 // past is what is known of an account, a series for each class, and all together.
 type past struct {
 	classes    []*forecast.Series // by id
+	refs       map[uint64]ClassRef
 	total      *forecast.Series
 	history    forecast.History
 	afterwards uint64 // bookings of the past that were written down after their pickup
@@ -111,19 +133,22 @@ type past struct {
 // pastOf reads what is known of an account until now, and what is planned.
 func (a *API) pastOf(ctx context.Context, q *asker) (*past, error) {
 	first, last := q.today-historyYears*366, q.today+forecast.Horizon
+	days := int(last-first) + 1
 	series := map[uint64]*forecast.Series{}
-	day := func(class uint64, day int32) *forecast.Day {
-		if series[class] == nil {
-			series[class] = forecast.NewSeries(class, first, int(last-first)+1)
+	of := func(class uint64) *forecast.Series {
+		s := series[class]
+		if s == nil {
+			s = forecast.NewSeries(class, first, days)
+			series[class] = s
 		}
-		return series[class].At(ledger.Day(day))
+		return s
 	}
 	known, err := query.ClassDays(ctx, a.Long, q.span(first, q.today-1))
 	if err != nil {
 		return nil, err
 	}
 	for _, had := range known {
-		d := day(had.Class, had.Day)
+		d := of(had.Class).At(ledger.Day(had.Day))
 		d.Known, d.Rented, d.Rentable = true, had.RentedS, had.RentableS
 	}
 	planned, err := query.ClassCapacity(ctx, a.Long, q.span(q.today, last))
@@ -131,22 +156,26 @@ func (a *API) pastOf(ctx context.Context, q *asker) (*past, error) {
 		return nil, err
 	}
 	for _, will := range planned {
-		day(will.Class, will.Day).Rentable = will.RentableS
+		of(will.Class).At(ledger.Day(will.Day)).Rentable = will.RentableS
 	}
-	books, err := query.BooksOfClasses(ctx, a.Long, q.span(first, last), forecast.Earliest)
+	p := &past{}
+	calendar := forecast.CalendarOf(first, days, q.zone)
+	err = query.EachStay(ctx, a.Long, q.span(first, last), func(s *query.Stay) {
+		of(s.Class).Book(calendar, forecast.Stay{Begins: s.Begins, Ends: s.Ends, Booked: ledger.Day(s.Booked),
+			Gone: s.Gone, Left: ledger.Day(s.Left)})
+		if s.Afterwards {
+			p.afterwards++
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	p := &past{}
-	for _, b := range books {
-		d := day(b.Class, b.Day)
-		for i, lead := range b.Leads {
-			d.Step(int(lead), b.Seconds[i])
-		}
-		p.afterwards += b.Afterwards
-	}
-	for _, class := range slices.Sorted(maps.Keys(series)) {
+	ids := slices.Sorted(maps.Keys(series))
+	for _, class := range ids {
 		p.classes = append(p.classes, series[class])
+	}
+	if p.refs, err = a.refs(ctx, q.account, ids); err != nil {
+		return nil, err
 	}
 	p.total = forecast.Total(p.classes)
 	p.history = forecast.HistoryOf(p.total, q.today)

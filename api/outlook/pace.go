@@ -56,7 +56,7 @@ type PaceBacktest struct {
 	LastYears   *int64  `json:"last_year_bias_bp" nullable:"true"`
 }
 
-const paceMethod = "A booking is on the books from its confirmation until it is cancelled, lapses or becomes a no-show, with the days that it is billed, as it stands now. What was agreed is divided evenly among them. " +
+const paceMethod = "A booking is on the books from its confirmation until it is cancelled, lapses or becomes a no-show, with the days that it is billed, as it stands now. What was agreed is divided among them in proportion to their prices, as in the report pace, which says the same. " +
 	"Weeks are compared with those 52 weeks before, which have the same weekdays, months with the same month."
 
 // mostPeriods is how many weeks or months are looked ahead at most.
@@ -74,38 +74,31 @@ func (a *API) paceRoutes() {
 			classParam, currencyParam,
 		},
 		Reply: Pace{},
-	}, a.pace)
+	}, a.answered(a.pace))
 }
 
-func (a *API) pace(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.by(r)
-	if err != nil {
-		return err
-	}
-	if _, err := a.LongTurn(w, r); err != nil {
-		return err
-	}
+func (a *API) pace(ctx context.Context, q *asker) (any, error) {
 	buckets := forecast.Months
-	if rest.TextParam(r, "group_by", "month") == "week" {
+	if rest.TextParam(q.request, "group_by", "month") == "week" {
 		buckets = forecast.Weeks
 	}
-	n := rest.IntParam(r, "periods", 6)
-	now, err := a.paceAt(r.Context(), q, buckets, q.today, n)
+	n := rest.IntParam(q.request, "periods", 6)
+	now, err := a.paceAt(ctx, q, buckets, q.today, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer := Pace{Object: "pace", MadeAt: record.InstantOf(q.at), Timezone: q.zone.String(), Currency: q.currency,
 		Method: paceMethod, On: q.today.String(), LastYearOn: now.beforeOn.String(), Periods: []PacePeriod{}}
 	for i, b := range now.buckets {
 		answer.Periods = append(answer.Periods, showPeriod(q, b, now.amounts[i]))
 	}
-	then, err := a.paceAt(r.Context(), q, buckets, now.beforeOn, n)
+	then, err := a.paceAt(ctx, q, buckets, now.beforeOn, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer.BacktestDays = then.test(q, func(o forecast.OnBooks) int64 { return o.BilledDays })
 	answer.BacktestRev = then.test(q, func(o forecast.OnBooks) int64 { return o.Revenue })
-	return rest.WriteJSON(w, r, http.StatusOK, answer)
+	return answer, nil
 }
 
 // paceThen is the pace as it was, or is, on a day.
@@ -124,43 +117,35 @@ func (a *API) paceAt(ctx context.Context, q *asker,
 	in func(ledger.Day, int) ([]forecast.Bucket, ledger.Day), on ledger.Day, n int) (*paceThen, error) {
 	t := &paceThen{on: on}
 	t.buckets, t.beforeOn = in(on, n)
-	first, last := t.buckets[0], t.buckets[n-1]
-	t.amounts = make([]paceAmounts, n)
-	for _, ask := range []struct {
-		from, to, asOf ledger.Day
-		of             func(b *forecast.Bucket) (ledger.Day, ledger.Day)
-		into           func(m *paceAmounts) *forecast.OnBooks
-	}{
-		{first.From, last.To, on, bucketNow, func(m *paceAmounts) *forecast.OnBooks { return &m.now }},
-		{first.From, last.To, q.today, bucketNow, func(m *paceAmounts) *forecast.OnBooks { return &m.final }},
-		{first.BeforeFrom, last.BeforeTo, t.beforeOn, bucketBefore,
-			func(m *paceAmounts) *forecast.OnBooks { return &m.before }},
-		{first.BeforeFrom, last.BeforeTo, q.today, bucketBefore,
-			func(m *paceAmounts) *forecast.OnBooks { return &m.beforeFinal }},
-	} {
-		rows, err := query.PaceOfClasses(ctx, a.Long, q.span(ask.from, ask.to), ask.asOf.String(), q.currency)
-		if err != nil {
-			return nil, err
+	asOf := []string{t.beforeOn.String(), on.String(), q.today.String()}
+	rows, err := query.PaceOfClasses(ctx, a.Long, q.span(t.buckets[0].From, t.buckets[n-1].To), asOf, q.currency)
+	if err != nil {
+		return nil, err
+	}
+	books := make([]map[ledger.Day]forecast.OnBooks, len(asOf))
+	for i := range books {
+		books[i] = map[ledger.Day]forecast.OnBooks{}
+	}
+	for _, row := range rows {
+		if !q.asks(row.Class) {
+			continue
 		}
-		days := map[ledger.Day]forecast.OnBooks{}
-		for _, row := range rows {
-			if q.asks(row.Class) {
-				d := days[ledger.Day(row.Day)]
-				d.BilledDays += row.BilledDays
-				d.Revenue += row.Revenue
-				days[ledger.Day(row.Day)] = d
-			}
+		for _, days := range books[row.Since:row.Until] {
+			d := days[ledger.Day(row.Day)]
+			d.BilledDays += row.BilledDays
+			d.Revenue += row.Revenue
+			days[ledger.Day(row.Day)] = d
 		}
-		for i := range t.buckets {
-			from, to := ask.of(&t.buckets[i])
-			*ask.into(&t.amounts[i]) = forecast.Sum(days, from, to)
-		}
+	}
+	before, then, today := books[0], books[1], books[2]
+	for _, b := range t.buckets {
+		t.amounts = append(t.amounts, paceAmounts{
+			now: forecast.Sum(then, b.From, b.To), final: forecast.Sum(today, b.From, b.To),
+			before:      forecast.Sum(before, b.BeforeFrom, b.BeforeTo),
+			beforeFinal: forecast.Sum(today, b.BeforeFrom, b.BeforeTo)})
 	}
 	return t, nil
 }
-
-func bucketNow(b *forecast.Bucket) (from, to ledger.Day)    { return b.From, b.To }
-func bucketBefore(b *forecast.Bucket) (from, to ledger.Day) { return b.BeforeFrom, b.BeforeTo }
 
 func showPeriod(q *asker, b forecast.Bucket, m paceAmounts) PacePeriod {
 	show := func(o forecast.OnBooks) PaceAmount {

@@ -89,55 +89,37 @@ func (a *API) priceRoutes() {
 			{Name: "high_pct", Type: "number", Min: 1, Max: 100, About: "85 unless given."},
 			{Name: "low_pct", Type: "number", Min: 1, Max: 100, About: "40 unless given; less than high_pct."}},
 		Reply: PriceAdvice{},
-	}, a.priceAdvice)
+	}, a.answered(a.priceAdvice))
 }
 
-func (a *API) priceAdvice(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.by(r)
-	if err != nil {
-		return err
-	}
+func (a *API) priceAdvice(ctx context.Context, q *asker) (any, error) {
 	t := forecast.Usual
-	t.High, t.Low = rest.NumberParam(r, "high_pct", t.High), rest.NumberParam(r, "low_pct", t.Low)
+	t.High, t.Low = rest.NumberParam(q.request, "high_pct", t.High), rest.NumberParam(q.request, "low_pct", t.Low)
 	if t.Low >= t.High {
-		return rest.InvalidParam("low_pct", "must be less than high_pct")
+		return nil, rest.InvalidParam("low_pct", "must be less than high_pct")
 	}
-	if _, err := a.LongTurn(w, r); err != nil {
-		return err
-	}
-	p, err := a.pastOf(r.Context(), q)
+	p, err := a.pastOf(ctx, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer := PriceAdvice{Object: "price_advice", MadeAt: record.InstantOf(q.at), Timezone: q.zone.String(),
 		Currency: q.currency, Method: priceMethod, History: showHistory(p), Refused: refusal(p.history),
 		Thresholds: Thresholds{High: t.High, Low: t.Low, Band: int64(100 * t.Band), Most: int64(100 * t.Most)},
 		Backtest:   showCalls(forecast.Test(p.classes, p.total, q.today, t)), Days: []PricedDay{}}
 	if p.history.Enough() {
-		days := rest.IntParam(r, "days", forecast.Horizon)
-		if err := a.judge(r.Context(), q, p, days, t, &answer); err != nil {
-			return err
-		}
+		err = a.judge(ctx, q, p, t, &answer)
 	}
-	return rest.WriteJSON(w, r, http.StatusOK, answer)
+	return answer, err
 }
 
 // judge looks at each class and day, and puts what there is to say into the answer.
-func (a *API) judge(ctx context.Context, q *asker, p *past, days int, t forecast.Thresholds,
-	answer *PriceAdvice) error {
+func (a *API) judge(ctx context.Context, q *asker, p *past, t forecast.Thresholds, answer *PriceAdvice) error {
+	days := rest.IntParam(q.request, "days", forecast.Horizon)
 	usual, err := a.usualRates(ctx, q)
 	if err != nil {
 		return err
 	}
 	sold, err := a.soldRates(ctx, q, days)
-	if err != nil {
-		return err
-	}
-	ids := make([]uint64, len(p.classes))
-	for i, s := range p.classes {
-		ids[i] = s.Class
-	}
-	refs, err := a.refs(ctx, q.account, ids)
 	if err != nil {
 		return err
 	}
@@ -157,7 +139,7 @@ func (a *API) judge(ctx context.Context, q *asker, p *past, days int, t forecast
 				continue
 			}
 			onBooks, _ := forecast.Pct(e.OnBooks, e.Rentable)
-			shown := PricedDay{Date: day.String(), ClassRef: refs[s.Class], Verdict: said.Verdict, ExpectedPct: expected,
+			shown := PricedDay{Date: day.String(), ClassRef: p.refs[s.Class], Verdict: said.Verdict, ExpectedPct: expected,
 				OnBooksPct: onBooks, SampleDays: e.Samples}
 			answer.Days = append(answer.Days, showPriced(q, shown, said, booked, rate, cost))
 		}
@@ -231,8 +213,8 @@ type classDay struct {
 
 // soldRates are what each class and day to come is sold for.
 func (a *API) soldRates(ctx context.Context, q *asker, days int) (map[classDay]soldDays, error) {
-	rows, err := query.PaceOfClasses(ctx, a.Long, q.span(q.today+1, q.today+ledger.Day(days)), q.today.String(),
-		q.currency)
+	rows, err := query.PaceOfClasses(ctx, a.Long, q.span(q.today+1, q.today+ledger.Day(days)),
+		[]string{q.today.String()}, q.currency)
 	if err != nil {
 		return nil, err
 	}

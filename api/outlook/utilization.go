@@ -1,6 +1,7 @@
 package outlook
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -102,41 +103,26 @@ func (a *API) utilizationRoutes() {
 		About: "For each day and class: what is on the books, and what is expected in the end. " + utilizationMethod +
 			" The answer says of how much history it is made, and how far off such forecasts were in the last year; with less than 8 weeks of history nothing is expected.",
 		Params: []rest.Param{daysParam, classParam}, Reply: UtilizationForecast{},
-	}, a.utilization)
+	}, a.answered(a.utilization))
 }
 
-func (a *API) utilization(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.by(r)
+func (a *API) utilization(ctx context.Context, q *asker) (any, error) {
+	p, err := a.pastOf(ctx, q)
 	if err != nil {
-		return err
-	}
-	if _, err := a.LongTurn(w, r); err != nil {
-		return err
-	}
-	p, err := a.pastOf(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	ids := make([]uint64, len(p.classes))
-	for i, s := range p.classes {
-		ids[i] = s.Class
-	}
-	refs, err := a.refs(r.Context(), q.account, ids)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	test := forecast.Test(p.classes, p.total, q.today, forecast.Usual)
 	answer := UtilizationForecast{Object: "utilization_forecast", MadeAt: record.InstantOf(q.at),
 		Timezone: q.zone.String(), Method: utilizationMethod, History: showHistory(p), Refused: refusal(p.history),
 		Backtest: showBacktest(test), Days: []ExpectedDay{}}
-	for lead := 1; lead <= rest.IntParam(r, "days", forecast.Horizon); lead++ {
-		answer.Days = append(answer.Days, expectedDay(q, p, &test, refs, lead))
+	for lead := 1; lead <= rest.IntParam(q.request, "days", forecast.Horizon); lead++ {
+		answer.Days = append(answer.Days, expectedDay(q, p, &test, lead))
 	}
-	return rest.WriteJSON(w, r, http.StatusOK, answer)
+	return answer, nil
 }
 
 // expectedDay is what is expected of the classes that are asked about, so many days ahead.
-func expectedDay(q *asker, p *past, test *forecast.Backtest, refs map[uint64]ClassRef, lead int) ExpectedDay {
+func expectedDay(q *asker, p *past, test *forecast.Backtest, lead int) ExpectedDay {
 	day := q.today + ledger.Day(lead)
 	shown := ExpectedDay{Date: day.String(), Classes: []ExpectedClass{}}
 	var all forecast.Expected
@@ -149,7 +135,7 @@ func expectedDay(q *asker, p *past, test *forecast.Backtest, refs map[uint64]Cla
 		if !p.history.Enough() {
 			e.Samples = 0
 		}
-		class := ExpectedClass{ClassRef: refs[s.Class], Expectation: showExpected(e, test.Classes, lead),
+		class := ExpectedClass{ClassRef: p.refs[s.Class], Expectation: showExpected(e, test.Classes, lead),
 			SampleDays: e.Samples, Pooled: e.Pooled}
 		if e.Samples > 0 {
 			bp := int64(10_000 * e.Share)

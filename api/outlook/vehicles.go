@@ -26,7 +26,7 @@ type VehicleAdvice struct {
 	Timezone string          `json:"timezone" doc:"Of the account." example:"America/Chicago"`
 	Currency string          `json:"currency" example:"USD"`
 	Method   string          `json:"method" doc:"How it is worked out, in words."`
-	Judged   int             `json:"vehicles_judged" doc:"That were in the fleet, or earned or cost something, in the last 12 months."`
+	Judged   int             `json:"vehicles_judged" doc:"That were in the fleet, or earned or cost something, in the last 12 months, and were neither disposed of nor archived since."`
 	Backtest VehicleBacktest `json:"backtest"`
 	Vehicles []LosingVehicle `json:"vehicles" nullable:"false" doc:"Those that lost money in the last 3 or 12 months, the one that lost most in 12 first."`
 }
@@ -77,7 +77,7 @@ type VehicleResult struct {
 }
 
 const vehicleMethod = "From the facts of each vehicle and local day, which are made of the ledger: a vehicle loses money if its revenue, less platform fees, variable and fixed cost, is below zero over the last 3 or 12 months up to yesterday. " +
-	"Costs that are not in the books (depreciation, insurance or a loan that nobody posts) are not counted."
+	"Costs that are not in the books (depreciation, insurance or a loan that nobody posts) are not counted. Vehicles that were sold, or are archived, are not named; the backtest counts them."
 
 func (a *API) vehicleRoutes() {
 	a.Handle(rest.Route{
@@ -86,34 +86,30 @@ func (a *API) vehicleRoutes() {
 		About: "Each vehicle that lost money, with every sum that its result is made of and the billed days at which it would have broken even. " + vehicleMethod +
 			" The backtest says how many of those that lost money in the year before last went on losing it.",
 		Params: []rest.Param{classParam, currencyParam}, Reply: VehicleAdvice{},
-	}, a.vehicleAdvice)
+	}, a.answered(a.vehicleAdvice))
 }
 
-func (a *API) vehicleAdvice(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.by(r)
-	if err != nil {
-		return err
-	}
-	if _, err := a.LongTurn(w, r); err != nil {
-		return err
-	}
+func (a *API) vehicleAdvice(ctx context.Context, q *asker) (any, error) {
 	last := q.today - 1
-	year, err := a.results(r.Context(), q, monthsBack(q.today, 12), last)
+	year, err := a.results(ctx, q, monthsBack(q.today, 12), last)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	quarter, err := a.results(r.Context(), q, monthsBack(q.today, 3), last)
+	quarter, err := a.results(ctx, q, monthsBack(q.today, 3), last)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before, err := a.results(r.Context(), q, monthsBack(q.today, 24), monthsBack(q.today, 12)-1)
+	before, err := a.results(ctx, q, monthsBack(q.today, 24), monthsBack(q.today, 12)-1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer := VehicleAdvice{Object: "vehicle_advice", MadeAt: record.InstantOf(q.at), Timezone: q.zone.String(),
-		Currency: q.currency, Method: vehicleMethod, Judged: len(year.of), Backtest: lostAgain(before, year),
-		Vehicles: []LosingVehicle{}}
+		Currency: q.currency, Method: vehicleMethod, Backtest: lostAgain(before, year), Vehicles: []LosingVehicle{}}
 	for id, v := range year.of {
+		if v.Gone {
+			continue
+		}
+		answer.Judged++
 		months := quarter.of[id]
 		if v.NetProfit() < 0 || months.NetProfit() < 0 {
 			answer.Vehicles = append(answer.Vehicles, showLosing(q, v.VehicleResult, year.show(q, v), quarter.show(q, months)))
@@ -122,7 +118,7 @@ func (a *API) vehicleAdvice(w http.ResponseWriter, r *http.Request) error {
 	slices.SortFunc(answer.Vehicles, func(a, b LosingVehicle) int {
 		return cmp.Or(cmp.Compare(a.Year.NetProfit.Amount, b.Year.NetProfit.Amount), cmp.Compare(a.VehicleID, b.VehicleID))
 	})
-	return rest.WriteJSON(w, r, http.StatusOK, answer)
+	return answer, nil
 }
 
 // monthsBack is the day so many months before, or the last of that month.
@@ -146,18 +142,16 @@ type results struct {
 }
 
 func (a *API) results(ctx context.Context, q *asker, from, to ledger.Day) (*results, error) {
-	rows, err := query.VehicleResults(ctx, a.Long, q.span(from, to), q.currency)
+	rows, err := query.VehicleResults(ctx, a.Long, q.span(from, to), q.today.String(), q.currency, q.classes)
 	if err != nil {
 		return nil, err
 	}
 	all := &results{from: from, to: to, of: map[uint64]vehicleResult{}}
 	for _, v := range rows {
-		if q.asks(v.Class) {
-			all.of[v.Vehicle] = vehicleResult{v, forecast.Result{BilledDays: v.BilledDays,
-				Revenue: v.Revenue, PlatformFees: v.PlatformFees, Energy: v.Energy,
-				Maintenance: v.Maintenance, OtherVariable: v.OtherVariable, TollRecharge: v.TollRecharge,
-				Depreciation: v.Depreciation, Finance: v.Finance, Insurance: v.Insurance, OtherFixedCosts: v.OtherFixedCosts}}
-		}
+		all.of[v.Vehicle] = vehicleResult{v, forecast.Result{BilledDays: v.BilledDays,
+			Revenue: v.Revenue, PlatformFees: v.PlatformFees, Energy: v.Energy,
+			Maintenance: v.Maintenance, OtherVariable: v.OtherVariable, TollRecharge: v.TollRecharge,
+			Depreciation: v.Depreciation, Finance: v.Finance, Insurance: v.Insurance, OtherFixedCosts: v.OtherFixedCosts}}
 	}
 	return all, nil
 }

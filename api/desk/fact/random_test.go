@@ -27,6 +27,7 @@ func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) {
 				}
 				w.look()
 				same(t, "after "+w.now.Format(time.DateTime), w.stored("vehicle_days", "local_date"), w.expected())
+				w.monthsHaveTheirDays()
 			}
 			same(t, "days of rentals", w.storedRentals(), w.expectedRentals())
 			if w.flaky.failed == 0 {
@@ -35,5 +36,27 @@ func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) {
 			w.flaky.rng = nil
 			again(w)
 		})
+	}
+}
+
+// monthsHaveTheirDays holds the days that months keep against vehicle_days.
+func (w *world) monthsHaveTheirDays() {
+	w.t.Helper()
+	const kept = `SELECT vehicle, currency, addDays(month, n) AS day, rented, rentable, billed, sold, running
+		FROM vehicle_months FINAL
+		ARRAY JOIN range(31) AS n, rented_by_day AS rented, rentable_by_day AS rentable, billed_by_day AS billed,
+			sold_by_day AS sold, running_by_day AS running
+		WHERE bitTest(days_known, n)`
+	const days = `SELECT vehicle, currency, local_date AS day, rented_s, toInt64(fleet_s) - toInt64(down_s), billed_days,
+			revenue_time + revenue_mileage + discounts, variable_cost + platform_fees
+		FROM vehicle_days FINAL`
+	var n, more, less uint64
+	if err := w.db.QueryRow(w.t.Context(), fmt.Sprintf(`SELECT (SELECT count() FROM (%[1]s)),
+		(SELECT count() FROM (%[1]s EXCEPT %[2]s)), (SELECT count() FROM (%[2]s EXCEPT %[1]s))`, kept, days)).
+		Scan(&n, &more, &less); err != nil {
+		w.t.Fatal(err)
+	}
+	if n == 0 || more+less > 0 {
+		w.t.Fatalf("of %d days that months keep %d are not as they are, and %d lack", n, more, less)
 	}
 }

@@ -1,17 +1,18 @@
 -- What vehicles of each class brought and cost for a billed day, by day of the week (1 is Monday): time, mileage and discounts, billed days, and variable cost.
--- EXPLAIN indexes=1: the account and the days by the key and the months.
-SELECT t.class AS class, toUInt8(toDayOfWeek(d.local_date)) AS weekday, sum(d.revenue_time + d.revenue_mileage + d.discounts) AS revenue,
-    toInt64(sum(d.billed_days)) AS billed, sum(d.variable_cost + d.platform_fees) AS cost
+-- The class is the one that a vehicle is in now. EXPLAIN indexes=1: the account and the months by the key and the years, vehicles by account.
+SELECT class, toUInt8(toDayOfWeek(day)) AS weekday, sum(sold) AS revenue, toInt64(sum(billed)) AS billed_days, sum(running) AS cost
 FROM
 (
-    SELECT vehicle, local_date, sum(if(currency = {currency:String}, revenue_time, 0)) AS revenue_time, sum(if(currency = {currency:String}, revenue_mileage, 0)) AS revenue_mileage,
-        sum(if(currency = {currency:String}, discounts, 0)) AS discounts, sum(billed_days) AS billed_days,
-        sum(if(currency = {currency:String}, variable_cost, 0)) AS variable_cost, sum(if(currency = {currency:String}, platform_fees, 0)) AS platform_fees
-    FROM vehicle_days FINAL
-    WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND vehicle != 0
-    GROUP BY vehicle, local_date
-) AS d
-LEFT JOIN vehicle_traits AS t ON t.account = {account:UInt64} AND t.vehicle = d.vehicle
+    SELECT t.class AS class, m.month AS month, arrayResize(sumForEach(m.billed_by_day), 31) AS billed_by_day,
+        arrayResize(sumForEach(if(m.currency = {currency:String}, m.sold_by_day, [])), 31) AS sold_by_day,
+        arrayResize(sumForEach(if(m.currency = {currency:String}, m.running_by_day, [])), 31) AS running_by_day
+    FROM vehicle_months AS m FINAL
+    LEFT JOIN vehicle_traits AS t ON t.account = {account:UInt64} AND t.vehicle = m.vehicle
+    WHERE m.account = {account:UInt64} AND m.month > addMonths({from:Date32}, -1) AND m.month <= {to:Date32} AND m.vehicle != 0
+    GROUP BY class, month
+)
+ARRAY JOIN billed_by_day AS billed, sold_by_day AS sold, running_by_day AS running, arrayMap(i -> addDays(month, i), range(31)) AS day
+WHERE day BETWEEN {from:Date32} AND least({to:Date32}, toLastDayOfMonth(month))
 GROUP BY class, weekday
 ORDER BY class, weekday
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -1,64 +1,82 @@
 -- report: Return on the fleet
--- about: What became of the money that was put into vehicles: what they brought since, what they are still worth by the books,
---   and when they have paid for themselves. Of vehicles whose record says what they cost, through the month of the last day.
+-- about: What became of the money that was put into vehicles: what they brought since, what they were sold for or are still worth by the
+--   books, and when they have paid for themselves. Of vehicles whose record says what they cost, through the month of the last day.
 -- bases: accrual
 -- groups: total vehicle make model class location owner tag
 -- figure acquisition_cost money: What was paid for the vehicles.
 -- figure net_cash money: All that they brought: revenue less all costs but depreciation, since their first day.
--- figure depreciated money: Depreciation since their first day.
--- figure current_value money: Acquisition cost less depreciation.
--- figure gain money: Net cash and current value less acquisition cost.
+-- figure sold_for money: What those of them were sold for that were disposed of by then, as their records say; nothing where they do not say it.
+-- figure depreciated money: Depreciation since their first day, less what a sale brought beyond the book value.
+-- figure current_value money: Acquisition cost less depreciation of those that are not disposed of.
+-- figure gain money: Net cash, what was got by sales and current value, less acquisition cost. Of vehicles that are disposed of it is final.
 -- figure profit_12 money: Net profit of the last twelve months, after depreciation.
 -- figure revenue_12 money: Revenue of the last twelve months.
+-- figure acquisition_12 money: Acquisition cost of those that were not disposed of before the last twelve months.
 -- figure capital_12 money: The value at the beginning of the last twelve months plus that at their end: twice the average.
--- figure remaining money: What is missing until net cash has reached the acquisition cost; nothing if it has.
--- figure recent_cash amount: Net cash of the last three months; null unless more than nothing.
--- figure payback_month date: The first month by whose end net cash had reached the acquisition cost; null if it has not yet.
+-- figure remaining money: What is missing until net cash and sales have reached the acquisition cost; nothing if they have.
+-- figure recent_cash amount: Net cash of the last three months of those that are not disposed of; null unless more than nothing.
+-- figure payback_month date: The first month by whose end net cash and sales had reached the acquisition cost; null if they have not yet.
 -- figure payback_months months: How many months that took, the first with money counted; null if it has not yet.
 -- ratio roi percent = gain / acquisition_cost: Gain of what was paid.
 -- ratio annual_roi percent = profit_12 * 2 / capital_12: Net profit of the last twelve months of the average capital in them.
--- ratio dollar_utilization percent = revenue_12 / acquisition_cost: Revenue of the last twelve months of what was paid.
--- ratio payback_forecast months = remaining * 3 / recent_cash: Months until it is reached, if they go on as the last three.
+-- ratio dollar_utilization percent = revenue_12 / acquisition_12: Revenue of the last twelve months of what was paid.
+-- ratio payback_forecast months = remaining * 3 / recent_cash: Months until it is reached, if those that are not disposed of go on as the last three.
 -- EXPLAIN indexes=1: vehicle_months by account and month, vehicles by account.
 WITH
     makeDate32(toYear({to:Date32}), toMonth({to:Date32}), 1) AS last_month,
     toDate32(addMonths(last_month, -11)) AS year_from, toDate32(addMonths(last_month, -2)) AS recent_from,
+    sales AS (
+        SELECT id AS vehicle, toDate32OrNull(JSONExtractString(body, 'disposal_on')) AS sold_on,
+            if(JSONExtractString(body, 'disposal_price', 'currency') = {currency:String}, JSONExtractInt(body, 'disposal_price', 'amount'), 0) AS sold_for
+        FROM vehicles FINAL
+        WHERE account = {account:UInt64} AND sold_on <= least(toLastDayOfMonth({to:Date32}), {today:Date32})
+    ),
     bought AS (
-        SELECT vehicle, acquisition_cost
-        FROM vehicle_traits
-        WHERE account = {account:UInt64} AND acquisition_currency = {currency:String} AND acquisition_cost > 0
-            AND (acquired_on = '' OR acquired_on <= toString({to:Date32}))
-            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND vehicle IN (/*query vehicles_chosen*/)
+        SELECT t.vehicle AS vehicle, t.acquisition_cost AS acquisition_cost, s.sold_on AS sold_on, s.sold_for AS sold_for,
+            isNull(s.sold_on) AS held, ifNull(s.sold_on >= year_from, 1) AS lately
+        FROM vehicle_traits AS t
+        LEFT JOIN sales AS s ON s.vehicle = t.vehicle
+        WHERE t.account = {account:UInt64} AND t.acquisition_currency = {currency:String} AND t.acquisition_cost > 0
+            AND (t.acquired_on = '' OR t.acquired_on <= toString({to:Date32}))
+            AND (empty({vehicles:Array(UInt64)}) OR t.vehicle IN {vehicles:Array(UInt64)})
+            AND t.vehicle IN (/*query vehicles_chosen*/)
     ),
     keyed AS (
-        SELECT b.vehicle AS vehicle, b.acquisition_cost AS acquisition_cost, if({group:String} = 'total', '',
-            if({group:String} = 'vehicle', toString(b.vehicle), ifNull(keys.key, ''))) AS key
+        SELECT b.*, if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(b.vehicle), ifNull(keys.key, ''))) AS key
         FROM bought AS b
         LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
     )
-SELECT paid.key AS key, paid.cost AS acquisition_cost, arraySum(m.cash) AS net_cash, arraySum(m.worn) AS depreciated,
-    acquisition_cost - depreciated AS current_value, net_cash + current_value - acquisition_cost AS gain,
+SELECT paid.key AS key, paid.cost AS acquisition_cost, arraySum(m.cash) AS net_cash, paid.sales AS sold_for, arraySum(m.worn) AS depreciated,
+    paid.cost_held - arraySum(m.worn_held) AS current_value, net_cash + sold_for + current_value - acquisition_cost AS gain,
     arraySum((c, w, t) -> if(t >= year_from, c - w, 0), m.cash, m.worn, m.months) AS profit_12,
     arraySum((r, t) -> if(t >= year_from, r, 0), m.earned, m.months) AS revenue_12,
-    2 * acquisition_cost - depreciated - arraySum((w, t) -> if(t < year_from, w, 0), m.worn, m.months) AS capital_12,
-    greatest(acquisition_cost - net_cash, 0) AS remaining,
-    nullIf(greatest(arraySum((c, t) -> if(t >= recent_from, c, 0), m.cash, m.months), 0), 0) AS recent_cash,
-    arrayFirstIndex(c -> c >= acquisition_cost, arrayCumSum(m.cash)) AS at,
+    paid.cost_lately AS acquisition_12,
+    acquisition_12 - arraySum((w, t) -> if(t < year_from, w, 0), m.worn_lately, m.months) + current_value AS capital_12,
+    greatest(acquisition_cost - net_cash - sold_for, 0) AS remaining,
+    nullIf(greatest(arraySum((c, t) -> if(t >= recent_from, c, 0), m.cash_held, m.months), 0), 0) AS recent_cash,
+    arrayFirstIndex(c -> c >= acquisition_cost, arrayCumSum(arrayMap((c, s) -> c + s, m.cash, m.sold))) AS at,
     if(at = 0, NULL, toString(m.months[at])) AS payback_month,
     if(at = 0, NULL, toInt64(dateDiff('month', m.months[1], m.months[at]) + 1)) AS payback_months
-FROM (SELECT key, sum(acquisition_cost) AS cost FROM keyed GROUP BY key) AS paid
+FROM (
+    SELECT key, sum(acquisition_cost) AS cost, sum(sold_for) AS sales, sumIf(acquisition_cost, held) AS cost_held,
+        sumIf(acquisition_cost, lately) AS cost_lately
+    FROM keyed
+    GROUP BY key
+) AS paid
 LEFT JOIN (
-    SELECT key, groupArray(month) AS months, groupArray(cash) AS cash, groupArray(worn) AS worn, groupArray(earned) AS earned
+    SELECT key, groupArray(month) AS months, groupArray(earned) AS earned, groupArray(cash) AS cash, groupArray(cash_held) AS cash_held,
+        groupArray(worn) AS worn, groupArray(worn_held) AS worn_held, groupArray(worn_lately) AS worn_lately, groupArray(sold) AS sold
     FROM (
-        SELECT keyed.key AS key, v.month AS month, sum(v.worn) AS worn, sum(v.earned) AS earned,
-            sum(v.earned - v.platform_fees - v.running - v.standing) AS cash
+        SELECT keyed.key AS key, v.month AS month, sum(v.earned) AS earned, sum(v.cash) AS cash, sumIf(v.cash, keyed.held) AS cash_held,
+            sum(v.worn) AS worn, sumIf(v.worn, keyed.held) AS worn_held, sumIf(v.worn, keyed.lately) AS worn_lately, sum(v.sold) AS sold
         FROM (
-            SELECT vehicle, month, sum(revenue) AS earned, sum(platform_fees) AS platform_fees, sum(variable_cost) AS running,
-                sum(fixed_cost - cost_depreciation) AS standing, sum(cost_depreciation) AS worn
+            SELECT vehicle, month, sum(revenue) AS earned, sum(revenue - platform_fees - variable_cost - fixed_cost + cost_depreciation) AS cash,
+                sum(cost_depreciation) AS worn, toInt64(0) AS sold
             FROM vehicle_months FINAL
             WHERE account = {account:UInt64} AND month <= last_month AND currency = {currency:String}
             GROUP BY vehicle, month
+            UNION ALL
+            SELECT vehicle, makeDate32(toYear(sold_on), toMonth(sold_on), 1), 0, 0, 0, sold_for FROM bought WHERE sold_for > 0
         ) AS v
         INNER JOIN keyed ON keyed.vehicle = v.vehicle
         GROUP BY key, month
