@@ -224,3 +224,26 @@ func TestFactsAreOfOneAccount(t *testing.T) {
 	}
 	same(t, "after the other wrote", w.stored("vehicle_days", "local_date"), want)
 }
+
+// A way that nobody saw may take weeks, and what a vehicle has driven may be older than its record and its service.
+func TestWhatWasDrivenForWeeksOrBeforeAVehicleCameCountsOnItsDays(t *testing.T) {
+	w := open(t, "Europe/Berlin")
+	id := w.vehicle("", "2026-01-05")
+	day := func(month time.Month, day int) time.Time {
+		return time.Date(2026, month, day, 0, 0, 0, 0, load(t, w.zone))
+	}
+	w.drive(trip{vehicle: id, id: 1, revision: 1, start: day(1, 20), end: day(2, 9), metres: 20_000})
+	w.drive(trip{vehicle: id, id: 2, revision: 1, start: day(-1, 20), end: day(-1, 21), metres: 300})
+	w.charge(charge{vehicle: id, start: day(-2, 20), kwh: 40})
+	w.look()
+	got := w.stored("vehicle_days", "local_date")
+	for on, want := range map[time.Time]int64{day(1, 19): 0, day(1, 20): 1_000_000, day(1, 31): 1_000_000,
+		day(2, 1): 1_000_000, day(2, 8): 1_000_000, day(2, 9): 0, day(-1, 20): 300_000} {
+		if driven := got[fmt.Sprintf("%s %d USD", on.Format(dateForm), id)]["driven_m"]; driven != want {
+			t.Errorf("on %s %d mm were driven, and ought to be %d", on.Format(dateForm), driven, want)
+		}
+	}
+	if wh := got[fmt.Sprintf("%s %d USD", day(-2, 20).Format(dateForm), id)]["energy_kwh"]; wh != 40_000 {
+		t.Errorf("%d Wh were charged before the vehicle came, and ought to be 40000", wh)
+	}
+}
