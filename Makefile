@@ -15,6 +15,7 @@ COMPARE_DIR ?= /tmp/motorpool-compare
 OPENAPI_DIR ?= /tmp/motorpool-openapi
 OPENAPI_TIME ?= 600
 BI_DIR ?= /tmp/motorpool-bi
+RECOUNT_ACCOUNT ?= Demo
 GENERATORS_DIR ?= /tmp/motorpool-generators
 
 .DEFAULT_GOAL := help
@@ -105,8 +106,12 @@ compare: ## trips and geofences against independent computations (Python: moving
 	$(GO) test ./pipeline/route -count=1 -tags compare -run TestArrivalsOnRecordings
 
 .PHONY: recount
-recount: build ## every report against an independent recomputation of random histories (Python's standard library alone)
+recount: build ## every report against an independent recomputation of random histories, of a demo that runs with RECOUNT_URL=http://127.0.0.1:8080 [RECOUNT_ACCOUNT=Demo]
+ifdef RECOUNT_URL
+	python3 loadtest/independent/books/check.py $(RECOUNT_URL) bin/motorpool --account "$(RECOUNT_ACCOUNT)"
+else
 	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool'
+endif
 
 .PHONY: bi-attempts
 bi-attempts: deps ## what a user for analysts tries in vain, by a real client (Python: clickhouse-connect)

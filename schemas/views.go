@@ -21,7 +21,7 @@ type View struct {
 
 var (
 	viewText = regexp.MustCompile(`(?s)\nCREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+) AS\n` +
-		`(SELECT .*?\nFROM (\w+)\b.*)$`)
+		`(SELECT\s.*?\nFROM (\w+)\b.*)$`)
 	viewDropped = regexp.MustCompile(`(?m)^DROP VIEW IF EXISTS (.*)$`)
 	word        = regexp.MustCompile(`\w+`)
 )

@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ var sources = map[string]string{
 	"derivations": `INSERT INTO derivations (account, vehicle, kind, id, revision, start_at,
 			end_at, local_date, written_at, body)
 		SELECT 7, 1, ['trip', 'stop', 'charge', 'visit', 'driving_event', 'alert', 'route_run'][1 + number % 7], number, 1,
-			toDateTime64(today() - 2, 3, 'UTC') + number, start_at, today(), start_at, '{}'
+			toDateTime64(today() - 2, 3, 'UTC') + number AS begun, begun, today(), begun, '{}'
 		FROM numbers(60)`,
 }
 
@@ -40,6 +41,26 @@ func torn(t *testing.T, db driver.Conn) []string {
 		t.Fatal(err)
 	}
 	return lacking
+}
+
+// Every view that stands is filled again, whatever its file looks like; those of the ledger's sums are repaired instead.
+func TestEveryViewIsFilledAgain(t *testing.T) {
+	var standing, filled []string
+	for _, m := range schemas.Migrations() {
+		if _, after, ok := strings.Cut(m.SQL, "CREATE MATERIALIZED VIEW IF NOT EXISTS "); ok {
+			standing = append(standing, strings.Fields(after)[0])
+		}
+		if _, after, ok := strings.Cut(m.SQL, "DROP VIEW IF EXISTS "); ok {
+			standing = slices.DeleteFunc(standing, func(name string) bool { return strings.Contains(after, name) })
+		}
+	}
+	for _, v := range schemas.Views() {
+		filled = append(filled, v.Name)
+	}
+	want := slices.DeleteFunc(standing, func(name string) bool { return strings.HasPrefix(name, "ledger_") })
+	if !slices.Equal(filled, want) {
+		t.Errorf("%v are filled again, and %v stand", filled, want)
+	}
 }
 
 // A server that dies between an insert and what the views make of it leaves their tables without it. That is seen for
@@ -61,7 +82,7 @@ func TestWhatAViewMissedIsSeenAndMadeAgain(t *testing.T) {
 			held := func() (rows, sum uint64) {
 				t.Helper()
 				exec("OPTIMIZE TABLE " + view.Table + " FINAL")
-				text := "SELECT count(), sum(cityHash64(*)) FROM " + view.Table
+				text := "SELECT count(), sum(cityHash64(toString(tuple(*)))) FROM " + view.Table
 				if err := db.QueryRow(t.Context(), text).Scan(&rows, &sum); err != nil {
 					t.Fatal(err)
 				}

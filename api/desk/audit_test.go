@@ -26,8 +26,8 @@ func (e *told) PublishEvents(_ context.Context, events []fleet.Event) error {
 	return nil
 }
 
-// business makes a rental that is over and one that is out, with deposits and payments, and their facts. The clock of
-// the desk stands hours after that.
+// business makes a rental that is over and one that is out, with deposits and payments, a trip over midnight and a
+// charge, and their facts. The clock of the desk stands hours after that.
 func business(t *testing.T) (*Desk, *told) {
 	t.Helper()
 	l := openLot(t, 2)
@@ -67,6 +67,20 @@ func business(t *testing.T) (*Desk, *told) {
 		}
 		if _, err := d.SetDeposit(t.Context(), o,
 			rental.DepositOrder{Action: rental.Release, Amount: 20000, At: d.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	car, err := fleet.ParseID(fleet.VehiclePrefix, l.cars[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, body)
+		VALUES (%d, %d, 1, 1, '%s', '%s', '%s', 1234.567, '{"fuel_used_l":3.5}')`,
+		`INSERT INTO charges (account, vehicle, id, revision, start_at, end_at, updated_at, energy_kwh)
+		VALUES (%d, %d, 2, 1, '%s', '%s', '%s', 42.5)`} {
+		begun, over := start.Add(30*time.Minute), start.Add(17*time.Hour)
+		if err := d.DB.Exec(t.Context(), fmt.Sprintf(text, uint64(account), car, begun.Format(time.DateTime),
+			over.Format(time.DateTime), over.Format(time.DateTime))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,6 +125,12 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			"INSERT INTO rental_days SELECT * REPLACE (0 AS rented_s) FROM rental_days FINAL"}},
 		{audit.Rentals, "billed days", []string{
 			"INSERT INTO rental_days SELECT * REPLACE (7 AS billed_days) FROM rental_days FINAL"}},
+		{audit.Driven, "driven_mm", []string{
+			"INSERT INTO vehicle_days SELECT * REPLACE (driven_m + 1 AS driven_m) FROM vehicle_days FINAL"}},
+		{audit.Driven, "energy_wh", []string{
+			"INSERT INTO charges SELECT * REPLACE (2 AS revision, 43 AS energy_kwh) FROM charges FINAL"}},
+		{audit.Months, "fleet_s", []string{
+			"INSERT INTO vehicle_months SELECT * REPLACE (fleet_s + 1 AS fleet_s) FROM vehicle_months FINAL"}},
 	}, {
 		{audit.Transactions, "doubled", []string{"SYSTEM STOP MERGES ledger_entries",
 			"INSERT INTO ledger_entries SELECT * FROM ledger_entries LIMIT 2", "SYSTEM START MERGES ledger_entries"}},
@@ -119,6 +139,10 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			"INSERT INTO rental_days SELECT * REPLACE (rented_s + 7200 AS rented_s) FROM rental_days FINAL"}},
 		{audit.Facts, "cost_energy", []string{
 			"INSERT INTO vehicle_days SELECT * REPLACE (5 AS cost_energy) FROM vehicle_days FINAL LIMIT 1"}},
+		{audit.Months, "cost_energy", nil},
+		{audit.Driven, "fuel_ml", []string{"INSERT INTO vehicle_days SELECT * REPLACE (fuel_l + 1 AS fuel_l) FROM vehicle_days FINAL"}},
+		{audit.Driven, "driven_mm", []string{
+			"INSERT INTO trips SELECT * REPLACE (2 AS revision, true AS deleted) FROM trips FINAL"}},
 	}} {
 		*events = nil
 		for _, c := range together {
@@ -175,11 +199,11 @@ func TestADriftIsToldOnceADay(t *testing.T) {
 		}
 		return (*events)[0].ID
 	}
-	first := drift("INSERT INTO vehicle_days SELECT * REPLACE (5 AS cost_energy) FROM vehicle_days FINAL")
+	first := drift("INSERT INTO vehicle_months SELECT * REPLACE (5 AS cost_energy) FROM vehicle_months FINAL")
 	if again := drift("SELECT 1"); again != first {
 		t.Errorf("the same is told under %d and %d", first, again)
 	}
-	other := drift("INSERT INTO vehicle_days SELECT * REPLACE (6 AS cost_energy) FROM vehicle_days FINAL")
+	other := drift("INSERT INTO vehicle_months SELECT * REPLACE (6 AS cost_energy) FROM vehicle_months FINAL")
 	if other == first {
 		t.Error("another difference is told under the same id")
 	}

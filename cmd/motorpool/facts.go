@@ -34,7 +34,7 @@ func (c *factsCommand) Run(ctx context.Context, s settings, o output) error {
 		if err != nil {
 			return err
 		}
-		facts := fact.New(base.New(r.store, r.db, time.Now, slog.New(slog.DiscardHandler)))
+		facts := factsOf(r)
 		from, to, err := facts.Extent(ctx, account)
 		if err != nil {
 			return err
@@ -67,4 +67,9 @@ func (c *factsCommand) Run(ctx context.Context, s settings, o output) error {
 		_, err = fmt.Fprintf(o.out, "made the facts of %s to %s in %s\n", from, to, time.Since(begun).Round(time.Millisecond))
 		return err
 	})
+}
+
+// factsOf opens the facts of all accounts.
+func factsOf(r *records) *fact.Facts {
+	return fact.New(base.New(r.store, r.db, time.Now, slog.New(slog.DiscardHandler)))
 }

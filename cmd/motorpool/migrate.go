@@ -21,7 +21,8 @@ runs. 'up' does it at every start.
 With --fill the tables that lists read are made anew from the log of revisions, and those that views fill (rollups of
 telemetry and of the ledger, positions by place, trips, stops, visits, alerts) from what the views read: after processes
 of an earlier version have gone on writing while this one was migrated, when a table was lost, or when
-'motorpool doctor' says so. It changes nothing that is whole, and takes as long as reading everything takes.`
+'motorpool doctor' says so. Then what reports stand on is made again too. It changes nothing that is whole, and takes as
+long as reading everything takes.`
 }
 
 func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
@@ -36,7 +37,7 @@ func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
 		if err := fillRecords(ctx, &s); err != nil {
 			return err
 		}
-		fmt.Fprintln(o.out, "filled the tables of current records and those of views")
+		fmt.Fprintln(o.out, "filled the tables of current records and those of views, and made the facts of reports again")
 	}
 	created, err := topic.Ensure(ctx, s.topics(false))
 	if err != nil {
@@ -98,7 +99,8 @@ func widenWindows(ctx context.Context, s *settings, kafka topic.Config) ([]strin
 	return schemas.Widen(ctx, db, schemas.Window(partitions))
 }
 
-// fillRecords makes the tables of current records anew, and those that views fill.
+// fillRecords makes the tables of current records anew, those that views fill, and the facts that are made of them: what
+// is filled in bears the time at which it was first written, so nobody who looks for what is new would find it.
 func fillRecords(ctx context.Context, s *settings) error {
 	db, err := query.Open(ctx, s.store())
 	if err != nil {
@@ -111,7 +113,10 @@ func fillRecords(ctx context.Context, s *settings) error {
 	if err := schemas.FillViews(ctx, db); err != nil {
 		return err
 	}
-	return schemas.FillRollups(ctx, db)
+	if err := schemas.FillRollups(ctx, db); err != nil {
+		return err
+	}
+	return withRecords(ctx, *s, func(r *records) error { return factsOf(r).MakeAll(ctx) })
 }
 
 // migrateAll is what `up` does at its start.

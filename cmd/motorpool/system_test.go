@@ -568,6 +568,9 @@ func (m *machine) commandsBeside() {
 	if out := m.must("migrate"); out != "nothing to do\n" {
 		t.Errorf("migrate prints %q", out)
 	}
+	if out := m.must("migrate", "--fill"); !strings.Contains(out, "made the facts") {
+		t.Errorf("migrate --fill prints %q", out)
+	}
 	m.must("serve", "--check", "--http", "127.0.0.1:0")
 	m.must("ingest", "--check", "--group", "another")
 	m.must("up", "--check", "--demo")

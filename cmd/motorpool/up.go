@@ -18,7 +18,7 @@ type upCommand struct {
 	Demo               bool   `help:"Make a demo: a rental business with its vehicles, and buses and others that are tracked; all drive real recordings, as if that happened now."`
 	ExternalKafka      bool   `help:"Kafka runs elsewhere, where --kafka says; start none."`
 	ExternalClickHouse bool   `name:"external-clickhouse" help:"ClickHouse runs elsewhere, where --clickhouse says; start none."`
-	BIUser             bool   `name:"bi-user" help:"Make a ClickHouse user 'bi' for analysts, read-only, of all accounts; 'motorpool bi user create' makes users of one. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
+	BIUser             bool   `name:"bi-user" help:"Deprecated, for 'motorpool bi user create', which makes users of one account: make a ClickHouse user 'bi', read-only, of all accounts. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
 	BIHTTP             string `name:"bi-http" help:"Where the embedded ClickHouse speaks HTTP to the users that 'motorpool bi user create' makes, if there are any." default:"127.0.0.1:8124"`
 	Check              bool   `help:"Check the settings and start nothing."`
 }

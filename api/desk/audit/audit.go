@@ -1,6 +1,6 @@
 // Package audit is the room of reconciliation: it holds what is stored twice against each other, which is the ledger
-// against its rollups, facts against the ledger, bookings and calendars, tables of current records against the log, and
-// deposits held against deposits owed. What differs is a drift: it is told by an event, and made again from what never
+// against its rollups, facts against the ledger, bookings, calendars, trips and charges, and summed over months, tables
+// of current records against the log, and deposits held against deposits owed. What differs is a drift: it is told by an event, and made again from what never
 // changes, the log of revisions and the entries of the ledger.
 package audit
 
@@ -29,10 +29,12 @@ const (
 	Rentals      = "rentals"      // rented seconds and billed days against bookings
 	Calendars    = "calendars"    // against rented seconds
 	Facts        = "facts"        // their money against the ledger
+	Driven       = "driven"       // their distance, fuel and energy against trips and charges
+	Months       = "months"       // of facts, against their days
 )
 
 // Checks lists them.
-var Checks = []string{Counts, Transactions, Deposits, Rollups, Rentals, Calendars, Facts}
+var Checks = []string{Counts, Transactions, Deposits, Rollups, Rentals, Calendars, Facts, Driven, Months}
 
 // Drift is something that is stored twice and differs.
 type Drift struct {
@@ -129,18 +131,29 @@ func (l look) of(check string) (all []Drift, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, month := range months {
-			some, err := l.rows(check, query, clickhouse.Named("month", month), clickhouse.Named("accounts", accounts),
-				clickhouse.Named("measures", measures))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, some...)
+		return l.months(check, months, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
+	case Driven:
+		months, err := schemas.AllRows(l.ctx, l.db, "read when anything was driven", schemas.Query("driven_months"), nil,
+			func(month *string, row schemas.Row) error { return row.Scan(month) })
+		if err != nil {
+			return nil, err
 		}
-		return all, nil
+		return l.months(check, months)
 	default:
 		return l.rows(check, query)
 	}
+}
+
+// months runs a check month by month.
+func (l look) months(check string, months []string, args ...any) (all []Drift, err error) {
+	for _, month := range months {
+		some, err := l.rows(check, schemas.Query("audit_"+check), append(slices.Clip(args), clickhouse.Named("month", month))...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // uncounted are tables that do not have a row for each record: of meters it is one a vehicle.

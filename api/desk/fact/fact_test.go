@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Every account of revenue and cost is in a column of the facts, whatever it is; nothing else is.
@@ -223,4 +224,56 @@ func TestFactsAreOfOneAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "after the other wrote", w.stored("vehicle_days", "local_date"), want)
+}
+
+// A way that nobody saw may take weeks, and what a vehicle has driven may be older than its record and its service.
+func TestWhatWasDrivenForWeeksOrBeforeAVehicleCameCountsOnItsDays(t *testing.T) {
+	w := open(t, "Europe/Berlin")
+	id := w.vehicle("", "2026-01-05")
+	day := func(month time.Month, day int) time.Time {
+		return time.Date(2026, month, day, 0, 0, 0, 0, load(t, w.zone))
+	}
+	w.drive(trip{vehicle: id, id: 1, revision: 1, start: day(1, 20), end: day(2, 9), metres: 20_000})
+	w.drive(trip{vehicle: id, id: 2, revision: 1, start: day(-1, 20), end: day(-1, 21), metres: 300})
+	w.charge(charge{vehicle: id, start: day(-2, 20), kwh: 40})
+	w.look()
+	got := w.stored("vehicle_days", "local_date")
+	for on, want := range map[time.Time]int64{day(1, 19): 0, day(1, 20): 1_000_000, day(1, 31): 1_000_000,
+		day(2, 1): 1_000_000, day(2, 8): 1_000_000, day(2, 9): 0, day(-1, 20): 300_000} {
+		if driven := got[fmt.Sprintf("%s %d USD", on.Format(dateForm), id)]["driven_m"]; driven != want {
+			t.Errorf("on %s %d mm were driven, and ought to be %d", on.Format(dateForm), driven, want)
+		}
+	}
+	if wh := got[fmt.Sprintf("%s %d USD", day(-2, 20).Format(dateForm), id)]["energy_kwh"]; wh != 40_000 {
+		t.Errorf("%d Wh were charged before the vehicle came, and ought to be 40000", wh)
+	}
+}
+
+// What is filled in from what stands elsewhere bears an old time, which no look finds; whoever fills makes all again.
+func TestTripsThatAreFilledInCount(t *testing.T) {
+	w := open(t, "UTC")
+	id := w.vehicle("", "2026-02-20")
+	w.look()
+	for _, text := range []string{
+		"DETACH TABLE trips_feed", // a server that is cut off before the view's part
+		fmt.Sprintf(`INSERT INTO derivations (account, vehicle, kind, id, revision, start_at, end_at, written_at, body)
+			VALUES (7, %d, 'trip', 1, 1, '2026-02-26 10:00:00', '2026-02-26 11:00:00', '2026-02-26 11:00:00',
+			'{"distance_m":5000}')`, id),
+		"ATTACH TABLE trips_feed",
+	} {
+		if err := w.db.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.look()
+	if err := schemas.FillViews(t.Context(), w.db); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.facts.MakeAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	key := fmt.Sprintf("2026-02-26 %d USD", id)
+	if n := w.stored("vehicle_days", "local_date")[key]["driven_m"]; n != 5_000_000 {
+		t.Errorf("%d mm were driven", n)
+	}
 }

@@ -74,6 +74,25 @@ func (f *Facts) Extent(ctx context.Context, id fleet.AccountID) (from, to ledger
 	return f.extent(ctx, a)
 }
 
+// MakeAll makes all facts of all accounts again. It is for when what they are made of came back without having been
+// written, as after a fill of tables: no look finds that.
+func (f *Facts) MakeAll(ctx context.Context) error {
+	_, order, err := f.accounts(ctx, 0)
+	if err != nil {
+		return err
+	}
+	for _, id := range order {
+		from, to, err := f.Extent(ctx, fleet.AccountID(id))
+		if err == nil && from <= to {
+			err = f.Make(ctx, fleet.AccountID(id), from, to, func(Made) error { return nil })
+		}
+		if err != nil {
+			return fmt.Errorf("make the facts of %s: %w", fleet.AccountID(id), err)
+		}
+	}
+	return nil
+}
+
 func (f *Facts) extent(ctx context.Context, a account) (from, to ledger.Day, err error) {
 	accounts, _, _ := measures()
 	var first, last time.Time

@@ -1,9 +1,10 @@
 """Holds every report against an independent recomputation.
 
-    check.py URL MOTORPOOL [--key KEY] [--seed N] [--steps N]
+    check.py URL MOTORPOOL [--key KEY | --account NAME] [--days N] [--seed N] [--steps N]
 
-With --key the account of that key is checked as it is. Without, accounts are made with `MOTORPOOL key create`, each with a
-random history in a zone and a currency of its own, and checked when the facts have caught up with it.
+With --key the account of that key is checked as it is, and with --account that of a name, for which a key is made with
+`MOTORPOOL key create`. Without, accounts are made, each with a random history in a zone and a currency of its own, and
+checked when the facts have caught up with it.
 """
 
 import argparse
@@ -14,9 +15,10 @@ import sys
 import time
 import urllib.parse
 
+import activity
 import history
 import recount
-from client import Client, Refused
+from client import Client
 
 # Zones with days of 23 and 25 hours at different times, one without; currencies with two decimals and with none.
 ACCOUNTS = [("America/Chicago", "USD", "EUR"), ("Europe/Berlin", "EUR", "USD"), ("Asia/Tokyo", "JPY", "USD")]
@@ -28,6 +30,9 @@ ALIASES = {
 }
 # What has another name, or means something narrower, in one report.
 OF_REPORT = {("maintenance_costs", "total"): "maintenance", ("maintenance_costs", "maintenance"): "of one account"}
+# What cannot be worked out of what can be fetched, by report.
+UNCOUNTED = {"idling": {"idle_gal", "idle_fuel"}, "customers": {"lifetime_net"}, "depreciation": {"book_value", "fleet_s"},
+             "occupancy_calendar": {"state", "booking_id"}}
 
 
 def rounded(value):
@@ -39,6 +44,7 @@ class Check:
 
     def __init__(self, client):
         self.client, self.books = client, recount.Books(client)
+        self.activity = activity.Activity(client, self.books)
         self.compared, self.wrong, self.left = 0, [], set()
 
     def same(self, where, got, want):
@@ -46,15 +52,12 @@ class Check:
         if got != want:
             self.wrong.append(f"{where}: the report says {got}, the recomputation {want}")
 
+    def answer(self, name, group, since, until, currency):
+        return self.client.get(f"/v1/reports/{name}", **{
+            "from": since.isoformat(), "to": until.isoformat(), "group_by": group, "currency": currency, "limit": 10000})
+
     def report(self, name, group, since, until, currency):
-        try:
-            answer = self.client.get(f"/v1/reports/{name}", **{
-                "from": since.isoformat(), "to": until.isoformat(), "group_by": group, "currency": currency,
-                "limit": 10000})
-        except Refused as refusal:
-            if refusal.status == 400 and "group_by" in str(refusal):
-                return
-            raise
+        answer = self.answer(name, group, since, until, currency)
         sums = self.books.figures(group, since, until, currency)
         if group != "total":
             keys = {row["key"] for row in answer["rows"]}
@@ -89,40 +92,106 @@ class Check:
                 continue
             self.ratio(f"{where}: {column['name']}", column, figures, values)
 
-    def ratio(self, where, column, figures, values):
-        """A ratio by its formula, of the raw figures that stand beside it; they are exact where they are whole."""
+    def happened(self, name, group, since, until, currency):
+        """A report of bookings or trackers."""
+        answer = self.answer(name, group, since, until, currency)
+        if name == "customer_cohorts":
+            today = recount.local(self.books.now, self.books.zone)
+            sums = {key: (said, {}) for key, said in
+                    self.activity.cohorts(group, since, until, currency, today).items()}
+        else:
+            sums = self.activity.figures(name, group, since, until, currency)
+        where = f"{name} by {group}, {since} to {until}"
+        rows = {row["key"]: row["figures"] for row in answer["rows"]}
+        for key in sums.keys() - rows.keys():
+            if any(sums[key][0].values()) and group != "total":
+                self.wrong.append(f"{where}: there is no row {key!r} for {sums[key][0]}")
+        for key, figures in rows.items():
+            self.tell(f"{where}, {key!r}", answer, figures, *sums.get(key, ({}, {})))
+
+    def tell(self, where, answer, figures, want, blurs):
+        """A row of such a report: exact, but for miles, gallons and kilowatt-hours, which can be fetched with three decimals."""
+        values = {}
+        for column in answer["columns"]:
+            name, got = column["name"], figures[column["name"]]
+            if column["formula"]:
+                continue
+            if got is not None and column["unit"] != "text":
+                values[name] = decimal.Decimal(str(got))
+            if name in UNCOUNTED.get(answer["name"], ()):
+                self.left.add(f"{answer['name']}.{name}")
+                continue
+            said = want.get(name, None if name in activity.QUANTILES or name == "max_speed_mph" else 0)
+            if name in activity.QUANTILES or name.endswith(("_mi", "_gal", "_kwh", "_mph")):
+                blur = decimal.Decimal("0.06" if name.endswith("_mph") else "0.006" if name in activity.QUANTILES else "0.003")
+                self.compared += 1
+                if (got is None) != (said is None) or got is not None and (
+                        abs(values[name] - said) > blur + blurs.get(name, 0) * decimal.Decimal("0.001")):
+                    self.wrong.append(f"{where}: {name}: the report says {got}, the recomputation {said}")
+            else:
+                self.same(f"{where}: {name}", values.get(name), said)
+        for column in answer["columns"]:
+            if column["formula"]:
+                self.ratio(f"{where}: {column['name']}", column, figures, values, blurred=bool(blurs))
+
+    def ratio(self, where, column, figures, values, blurred=False):
+        """A ratio by its formula, of the raw figures that stand beside it: exact where they are whole; where they are
+        blurred, as they were rounded to three decimals, by what that may come to."""
         above, _, below = column["formula"].partition(" / ")
         try:
             top, bottom = (decimal.Decimal(eval(part, {"__builtins__": {}}, values)) for part in (above, below))
         except (NameError, TypeError):
             return  # of something that the report does not show, or that is null
-        want = recount.ratio(top, bottom, 100 if column["unit"] == "percent" else 1)
+        scale = 100 if column["unit"] == "percent" else 1
+        want = recount.ratio(top, bottom, scale)
         got = figures[column["name"]]
         if want is None or got is None:
             self.same(where, got, want)
-        elif column["unit"] == "money":
+        elif column["unit"] in ("money", "seconds") and not blurred:
             self.same(where, got, rounded(want))
         else:
             self.compared += 1
-            if abs(decimal.Decimal(str(got)) - want) > decimal.Decimal("0.005"):  # it is rounded to two decimals
+            within = decimal.Decimal("0.5" if column["unit"] == "seconds" else "0.005")  # it is rounded to two decimals
+            if blurred:
+                within += (abs(want) + scale * 3600) * decimal.Decimal("0.001") / abs(bottom)
+            if abs(decimal.Decimal(str(got)) - want) > within:
                 self.wrong.append(f"{where}: the report says {got}, the recomputation {want}")
 
     def run(self, first, last):
+        """Every report over three spans: those of money, and those of bookings and trackers."""
         month = first.replace(day=1)
-        spans = [(first, last), (month, (month + datetime.timedelta(days=62)).replace(day=1) - recount.DAY),
+        spans = [(month, (month + datetime.timedelta(days=62)).replace(day=1) - recount.DAY),
                  (first + 40 * recount.DAY, first + 47 * recount.DAY)]
+        self.money(first, last, spans)
+        self.activities(first, last, spans)
+
+    def money(self, first, last, others):
         currencies = sorted({e["amount"]["currency"] for e in self.books.entries} | {self.books.currency})
         for name in REPORTS:
             groups = self.client.get(f"/v1/reports/{name}/definition")["groups"]
             for group in groups:
                 self.report(name, group, first, last, self.books.currency)
             for group in ("total", "month", "vehicle"):
-                for since, until in spans[1:]:
+                for since, until in others:
                     self.report(name, group, since, until, self.books.currency)
             for currency in currencies:
                 self.report(name, "month", first, last, currency)
         for group in ("total", "month", "vehicle"):
             self.links(group, first, last)
+
+    def activities(self, first, last, others):
+        ahead = last + 60 * recount.DAY
+        for name in [*self.activity.reports, "customer_cohorts"]:
+            groups = self.client.get(f"/v1/reports/{name}/definition")["groups"]
+            long = ahead if name in ("pickups", "occupancy_calendar") else last + 2 * recount.DAY
+            for group in groups:
+                if group == "calendar":  # a row for each vehicle and day
+                    self.happened(name, group, last - 10 * recount.DAY, last + 30 * recount.DAY, self.books.currency)
+                else:
+                    self.happened(name, group, first, long, self.books.currency)
+            for since, until in others:
+                for group in groups[:2]:
+                    self.happened(name, group, since, until, self.books.currency)
 
     def links(self, group, first, last):
         """From every figure of money to its entries: their sum is the figure."""
@@ -150,31 +219,52 @@ def caught_up(client, since):
     sys.exit("the facts did not catch up with what was written within five minutes")
 
 
+def costs_posted(client, vehicles):
+    """Waits until what vehicles cost by schedule has been posted, which may take ten minutes, and nothing more comes."""
+    until, before = time.monotonic() + 900, -1
+    while time.monotonic() < until:
+        entries = list(client.entries())
+        bought = {e["vehicle_id"] for e in entries if e["ledger_account"] == "fixed_asset"}
+        if len(bought) >= vehicles and len(entries) == before:
+            return
+        before = len(entries)
+        time.sleep(20)
+    sys.exit("what the vehicles were bought for was not posted within a quarter of an hour")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("motorpool", help="the program, which makes accounts")
     parser.add_argument("--key", help="check the account of this key, and make none")
+    parser.add_argument("--account", help="likewise the account of this name, such as that of a demo that runs")
+    parser.add_argument("--days", type=int, default=330, help="how far back the longest span goes")
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--steps", type=int, default=120, help="of each history")
     args = parser.parse_args()
     today = datetime.datetime.now(recount.UTC).date()
-    days = 330
+    days = args.days
     first = today - datetime.timedelta(days=days + 2)
-    wrong = 0
-    for i, (zone, currency, other) in enumerate(ACCOUNTS[:1] if args.key else ACCOUNTS):
+    wrong, clients = 0, []
+    stands = args.key or args.account
+    for i, (zone, currency, other) in enumerate(ACCOUNTS[:1] if stands else ACCOUNTS):
         key = args.key
         if not key:
-            key = subprocess.run([args.motorpool, "key", "create", "--account", f"History {args.seed} {zone}", "--scopes",
-                                  "admin"], check=True, capture_output=True, text=True).stdout.strip()
+            account = args.account or f"History {args.seed} {zone}"
+            key = subprocess.run([args.motorpool, "key", "create", "--account", account, "--scopes", "admin"],
+                                 check=True, capture_output=True, text=True).stdout.strip()
         client = Client(args.url, key)
-        if not args.key:
+        if not stands:
             told = history.History(client, args.seed + i, zone, currency, other, first, days - 62).play(args.steps)
             print(f"{zone}: {dict(told.done)}; refused: {dict(told.refused)}", flush=True)
+        clients.append((zone if not stands else "the account", client))
+    for name, client in clients:
+        if not stands:
+            costs_posted(client, history.VEHICLES)
             caught_up(client, datetime.datetime.now(recount.UTC))
         check = Check(client)
         check.run(first, today - recount.DAY)
-        print(f"{zone if not args.key else 'the account'}: {check.compared} figures compared, {len(check.wrong)} differ; "
+        print(f"{name}: {check.compared} figures compared, {len(check.wrong)} differ; "
               f"not worked out again: {', '.join(sorted(check.left)) or 'none'}", flush=True)
         for line in check.wrong[:40]:
             print("  " + line)

@@ -1,6 +1,6 @@
-"""Makes up a business over the interface, with all that befalls one: amendments, reversals, refunds, swaps, vehicles that
-are down, books that are closed, days of 23 and 25 hours, and a second currency. The same seed makes the same history of
-the same days; what the interface refuses is counted and left."""
+"""Makes up a business over the interface, with all that befalls one: amendments, reversals, refunds, swaps in mid-rental,
+vehicles that are down, drives, quotes, books that are closed, days of 23 and 25 hours, and a second currency. The same seed
+makes the same history of the same days; what the interface refuses is counted and left."""
 
 import collections
 import datetime
@@ -11,6 +11,7 @@ from client import Client, Refused
 
 UTC = datetime.timezone.utc
 CHANNELS = ["direct", "phone", "website", "turo", "getaround"]
+VEHICLES = 7
 COSTS = ["fuel", "charging", "maintenance", "repair", "tires", "cleaning", "insurance", "registration", "tax", "parking",
          "toll", "fine", "telematics", "lease", "loan_interest", "marketing", "salary", "other"]
 
@@ -68,18 +69,29 @@ class History:
                    for name in ("Compact", "Van")]
         owners = [c.post("/v1/customers", {"first_name": "Owner", "last_name": str(i)})["id"] for i in range(2)]
         self.customers = [c.post("/v1/customers", {"first_name": "Renter", "last_name": str(i)})["id"] for i in range(5)]
-        self.places, self.odometer, self.vehicles = places, {}, []
-        for i in range(5):
+        self.places, self.classes, self.odometer, self.vehicles, self.trackers = places, classes, {}, [], []
+        for i in range(3):  # where the drives of the first three vehicles begin, and somewhere on the way
+            c.post("/v1/geofences", {"name": f"Yard {i}", "geometry": {
+                "type": "Circle", "center": [9.0, 40 + i + 0.1 * (i > 1)], "radius_m": 3000},
+                "applies_from": self.date(0) + "T00:00:00Z"})
+        c.post("/v1/alert_rules", {"name": "Fast", "kind": "speeding", "threshold_mph": 50})
+        for i in range(VEHICLES):  # the last two are those of swaps
             v = c.post("/v1/vehicles", {
                 "make": rng.choice(["Ford", "Kia"]), "model": rng.choice(["A", "B"]), "license_plate": f"R{i}",
                 "vehicle_class_id": classes[i % 2], "home_location_id": places[i % 2], "current_location_id": places[0],
                 "tags": rng.sample(["city", "winter", "premium"], rng.randrange(3)),
                 "owner_customer_id": rng.choice(owners + [""]) or None,
-                "in_service_on": self.date(rng.randrange(10)),
+                "fuel_type": "electric" if i == 3 else "gasoline",
+                "acquired_on" if i == 2 else "in_service_on": self.date(rng.randrange(10) if i < 5 else 1),
+                "acquisition_cost": self.money(1_000_000, 3_000_000), "residual_value": self.money(100_000, 900_000),
+                "useful_life_months": rng.randrange(24, 80),
                 **({"timezone": "America/Los_Angeles"} if i == 4 else {}),
             })["id"]
             self.vehicles.append(v)
             self.odometer[v] = 10_000
+            self.trackers.append(f"{v}-tracker")
+            device = c.post("/v1/devices", {"unique_id": self.trackers[-1]})["id"]
+            c.post(f"/v1/devices/{device}/assign", {"vehicle_id": v})
 
     def rent(self, day):
         """A rental with what may befall it."""
@@ -112,6 +124,81 @@ class History:
         back = start + rng.randrange(10, 149) * max(1, length - 1)
         self.do("return", "POST", path + "/return", {"at": text(until), "mileage_mi": back})
         self.after(path, booking)
+
+    def swaps(self):
+        """Rentals with another vehicle in their midst. It is swapped now, while they are out, and dated back then."""
+        for n in range(4):
+            vehicle, other = self.spares[n % 2], self.spares[1 - n % 2]
+            since, swapped, until = (self.at(20 + 15 * n + d, self.rng.randrange(24)) for d in (0, 2, 5))
+            booking = self.do("book", "POST", "/v1/bookings", {
+                "customer_id": self.rng.choice(self.customers), "vehicle_id": vehicle, "pickup_at": text(since),
+                "return_at": text(datetime.datetime.now(UTC) + datetime.timedelta(days=1)), "backdated": True, "confirm": True,
+                "elsewhere": True, "rate_plan_id": self.plan})
+            path = "/v1/bookings/" + booking["id"]
+            mile = 20_000 + 1000 * n
+            self.do("pick up", "POST", path + "/pickup", {"at": text(since), "mileage_mi": mile})
+            self.do("swap", "POST", path + "/swap_vehicle", {
+                "vehicle_id": other, "reason": "flat tire", "mileage_mi": mile + 90, "pickup_mileage_mi": mile,
+                "elsewhere": True})
+            self.do("date back", "POST", path + "/correct",
+                    {"reason": "written down late", "swaps": [{"swap": 0, "at": text(swapped)}]})
+            self.do("return", "POST", path + "/return", {"at": text(until), "mileage_mi": mile + 200})
+
+    def ahead(self, day):
+        """A booking of the days to come, some of a class alone, some mere holds, some cancelled by somebody."""
+        rng = self.rng
+        since = datetime.datetime.now(UTC) + datetime.timedelta(hours=rng.randrange(2, 24 * 100))
+        booking = self.do("book ahead", "POST", "/v1/bookings", {
+            "customer_id": rng.choice(self.customers), "channel": rng.choice(CHANNELS), "pickup_at": text(since),
+            "return_at": text(since + datetime.timedelta(hours=rng.randrange(20, 200))), "elsewhere": True,
+            "pickup_location_id": rng.choice(self.places), "rate_plan_id": self.plan, "confirm": rng.random() < 0.8,
+            **rng.choice([{"vehicle_id": rng.choice(self.vehicles)}, {"vehicle_class_id": rng.choice(self.classes)}])})
+        if booking and rng.random() < 0.4:
+            self.do("cancel", "POST", f"/v1/bookings/{booking['id']}/cancel",
+                    {"reason_code": "other", "cancelled_by": rng.choice(["customer", "host", "operator"])})
+
+    def quote(self, day):
+        """A quote that may become a booking."""
+        rng = self.rng
+        since = datetime.datetime.now(UTC) + datetime.timedelta(hours=rng.randrange(2, 24 * 100))
+        quote = self.do("quote", "POST", "/v1/quotes", {
+            "customer_id": rng.choice(self.customers), "channel": rng.choice(CHANNELS), "pickup_at": text(since),
+            "return_at": text(since + datetime.timedelta(hours=rng.randrange(20, 200))), "elsewhere": True,
+            "pickup_location_id": rng.choice(self.places), "rate_plan_id": self.plan,
+            "vehicle_class_id": rng.choice(self.classes)})
+        if quote and rng.random() < 0.6:
+            self.do("accept", "POST", f"/v1/quotes/{quote['id']}/accept", {"confirm": rng.random() < 0.7})
+
+    def drive(self, day):
+        """A drive with a wait in it, often over midnight, and the engine on for a while after it."""
+        rng, n = self.rng, self.rng.randrange(len(self.vehicles))
+        at, odd = self.at(day, rng.choice([9, 14, 23, 23])), rng.randrange(1000) / 1000
+        lat, lng, speed = 40 + n, 9.0, rng.randrange(8, 28)
+        fixes, level, soc = [], rng.randrange(50, 90), rng.randrange(40, 90)
+
+        def fix(seconds, moving, ignition=True, **signals):
+            nonlocal at, lat, lng
+            at += datetime.timedelta(seconds=seconds + odd)
+            if moving:
+                lat += speed * seconds / 111_195
+            fixes.append({"unique_id": self.trackers[n], "fix_at": text(at), "lat": round(lat, 6), "lng": lng,
+                          "speed_mps": speed if moving else 0, "ignition": ignition, "signals": signals})
+
+        for _ in range(rng.randrange(20, 120)):
+            fix(30, True, fuel_used_l=1000 + day * 10 + len(fixes) * 0.05)
+        for _ in range(rng.randrange(3)):
+            fix(30, False)
+        for _ in range(rng.randrange(10, 40)):
+            fix(30, True, fuel_used_l=1000 + day * 10 + len(fixes) * 0.05)
+        for _ in range(rng.randrange(2, 12)):
+            fix(60, False)
+        for _ in range(12):
+            fix(60, False, ignition=False)
+        if n == 3:
+            for i in range(12):
+                fix(300, False, ignition=False, charging=True, soc_pct=min(100, soc + i), charge_power_kw=7.4)
+            fix(300, False, ignition=False, charging=False, soc_pct=min(100, soc + 12))
+        self.do("drive", "POST", "/v1/positions", {"data": fixes})
 
     def after(self, path, booking):
         """What comes of a rental when it is over."""
@@ -169,9 +256,11 @@ class History:
     def play(self, steps):
         """The whole history; in its midst the books are closed, and what comes after corrects closed days."""
         self.lay_down()
+        self.spares, self.vehicles = self.vehicles[5:], self.vehicles[:5]
+        self.swaps()
         for step in range(steps):
             day = self.rng.randrange(self.days)
-            self.rng.choices([self.rent, self.spend, self.block], [6, 3, 1])[0](day)
+            self.rng.choices([self.rent, self.spend, self.block, self.ahead, self.quote, self.drive], [12, 6, 2, 2, 2, 4])[0](day)
             if step == steps * 2 // 3:
                 self.do("close", "POST", "/v1/ledger/close", {"through": self.date(self.days // 2)})
         return self

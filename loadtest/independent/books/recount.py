@@ -117,6 +117,7 @@ class Books:
         self.vehicles = {v["id"]: v for v in client.all("/v1/vehicles")}
         self.bookings = list(client.all("/v1/bookings", per_page=100))
         self.entries = list(client.entries())
+        self.blocks = {}  # of each vehicle, from when until when, whatever they are for
         self.downs = {v: self.down(client, v) for v in self.vehicles}
         self.now = int(datetime.datetime.now(UTC).timestamp())
         self.legs = [leg for b in self.bookings for leg in self.of_booking(b)]
@@ -136,9 +137,13 @@ class Books:
                 states = [s for s in states if s[0] < second(since)] + [(second(since), status)]
         spans = [(s, states[i + 1][0] if i + 1 < len(states) else 1 << 40)
                  for i, (s, status) in enumerate(states) if status in ("maintenance", "out_of_service")]
+        self.blocks[vehicle] = []
         for b in client.all(f"/v1/vehicles/{vehicle}/blocks"):
-            if b.get("kind") in ("maintenance", "repair") and not b.get("archived_at"):
-                spans.append((second(instant(b["from"])), second(instant(b["until"]))))
+            if not b.get("archived_at"):
+                span = (second(instant(b["from"])), second(instant(b["until"])))
+                self.blocks[vehicle].append(span)
+                if b.get("kind") in ("maintenance", "repair"):
+                    spans.append(span)
         return union(spans)
 
     def of_booking(self, b):
@@ -238,21 +243,31 @@ class Books:
             self.times(group, since, until, add)
         return sums
 
-    def times(self, group, since, until, add):
-        """Seconds of vehicles: in the fleet, rented, down, idle."""
+    def rented(self):
+        """When each vehicle was out with a renter, each moment once."""
         rented = collections.defaultdict(list)
         for leg in self.legs:
             if leg["vehicle"]:
                 rented[leg["vehicle"]].append((leg["since"], leg["until"]))
+        return collections.defaultdict(list, {vehicle: union(spans) for vehicle, spans in rented.items()})
+
+    def in_service(self, v):
+        """From which second until which a vehicle is in the fleet, as far as its record says; until None for ever."""
+        zone = self.zone_of(v.get("timezone"))
+        came = v.get("in_service_on") or v.get("acquired_on")
+        out, gone = v.get("out_of_service_on"), v.get("disposal_on")
+        if out and out > (came or ""):
+            gone = min(gone or out, out)
+        begins = bounds(datetime.date.fromisoformat(came), zone)[0] if came else second(instant(v["created_at"]))
+        return begins, bounds(datetime.date.fromisoformat(gone), zone)[0] if gone else None
+
+    def times(self, group, since, until, add):
+        """Seconds of vehicles: in the fleet, rented, down, idle."""
+        rented = self.rented()
         for vehicle, v in self.vehicles.items():
-            zone = self.zone_of(v.get("timezone"))
-            spans = union(rented[vehicle])
-            came = v.get("in_service_on") or v.get("acquired_on")
-            out, gone = v.get("out_of_service_on"), v.get("disposal_on")
-            if out and out > (came or ""):
-                gone = min(gone or out, out)
-            begins = bounds(datetime.date.fromisoformat(came), zone)[0] if came else second(instant(v["created_at"]))
-            ends = min(self.now, bounds(datetime.date.fromisoformat(gone), zone)[0] if gone else self.now)
+            zone, spans = self.zone_of(v.get("timezone")), rented[vehicle]
+            begins, ends = self.in_service(v)
+            ends = min(self.now, ends or self.now)
             down = minus(self.downs[vehicle], spans)
             day = since
             while day <= until:
