@@ -73,6 +73,10 @@ func TestAJournalEntryIsPostedAndReversedOnce(t *testing.T) {
 func TestAJournalEntryThatCannotBeIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.do("POST", "/v1/ledger/close", `{"through":"2026-01-31"}`).ok(200)
+	first := w.key
+	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
+	foreign := ` ,"vehicle_id":"` + w.vehicle(`{"make":"A","model":"B"}`) + `"`
+	w.key = first
 	euro := strings.Replace(journal("2026-03-01", "", "cash 100", "equity -100"), `100,"currency":"USD"}}]`,
 		`100,"currency":"EUR"}}]`, 1)
 	const march = "2026-03-01"
@@ -84,7 +88,7 @@ func TestAJournalEntryThatCannotBeIsRefused(t *testing.T) {
 		journal("2026-01-31", "", "cash 100", "equity -100"):                              "/on",
 		journal("1969-03-01", "", "cash 100", "equity -100"):                              "/on",
 		journal(march, `"opening":true,`, "cash 100", "revenue.time -100"):                "/lines/1/ledger_account",
-		journal(march, "", "cash 100", `equity -100 ,"vehicle_id":"veh_1"`):               "/lines/1/vehicle_id",
+		journal(march, "", "cash 100", "equity -100"+foreign):                             "/lines/1/vehicle_id",
 		journal(march, "", `cash 100 ,"customer_id":"cus_1"`, "equity -100"):              "/lines/0/customer_id",
 		journal(march, "", `cash 100 ,"location_id":"x"`, "equity -100"):                  "/lines/0/location_id",
 		journal(march, "", `cash 1 ,"credit":{"amount":1,"currency":"USD"}`, "equity -1"): "/lines/0/credit",

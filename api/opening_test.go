@@ -100,6 +100,9 @@ func TestBalancesAreOpenedAndAMonthIsWorked(t *testing.T) {
 		string(ageing.Rows[0].Figures["balance"])), "1 "+debtor+" 45000")
 	held := b.report("deposits_held" + march + "&group_by=customer")
 	wantEqual(t, "held", held.Rows[0].Key+" "+string(held.Rows[0].Figures["held"]), debtor+" 30000")
+	taxes := b.report("tax_summary?from=2026-02-01&until=2026-02-28").Totals
+	wantEqual(t, "taxes", fmt.Sprint(string(taxes.Figures["charged"]), " ", string(taxes.Figures["paid"]), " ",
+		string(taxes.Figures["owed"])), "0 -12000 12000")
 	cash := b.report("profitability" + march + "&basis=cash").Totals
 	wantEqual(t, "received", number(cash, "revenue"), int64(12990+45000))
 	w.api.desk.Audit.Apart = time.Millisecond

@@ -63,6 +63,8 @@ func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 		{"payment", "update", `{"status":"partially_refunded","refunds":[{}]}`,
 			`{"status":"partially_refunded","refunds":[{},{}]}`, "payment.refunded"},
 		{"payment", "update", `{"status":"succeeded"}`, `{"status":"succeeded","note":"x"}`, "payment.updated"},
+		{"journal_entry", "create", "", `{"status":"posted","memo":"x"}`, "journal_entry.created"},
+		{"journal_entry", "update", `{"status":"posted"}`, `{"status":"reversed"}`, "journal_entry.reversed"},
 		{"reminder", "create", "", `{"stage":"due_soon"}`, "maintenance.reminder.created maintenance.reminder.due_soon"},
 		{"reminder", "update", `{"stage":"due"}`, `{"stage":"overdue"}`, "maintenance.reminder.overdue"},
 		{"work_order", "create", "", `{"status":"draft"}`, "work_order.opened"},
