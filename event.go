@@ -149,6 +149,7 @@ var EventsOfRecords = []RecordEvents{
 	{"document", "customers", changes("document")},
 	{"expense", "finance", changes("expense")},
 	{"recurring_cost", "finance", changes("recurring_cost")},
+	{"journal_entry", "finance", []string{"journal_entry.created", "journal_entry.reversed"}},
 	{"toll", "finance", changes("toll")},
 	{"saved_report", "finance", changes("saved_report")},
 	{"job", "finance", []string{"report.ready", "report.failed"}}, // of saved reports; other jobs are not told of

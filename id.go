@@ -72,6 +72,7 @@ const (
 	AgreementPrefix     = "agr_"
 	OwnerPaperPrefix    = "ost_"
 	RecurringCostPrefix = "rcc_"
+	JournalEntryPrefix  = "jnl_"
 
 	CommandPrefix = "cmd_"
 )

@@ -81,6 +81,9 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	ids["/v1/ledger/transactions/{id}"] = fmt.Sprint(w.do("GET", "/v1/ledger/transactions", "").data()[0]["id"])
 	add("/v1/expenses", `{"category":"fuel","amount":{"amount":100,"currency":"USD"},"incurred_on":"2026-03-01"}`)
 	add("/v1/recurring_costs", `{"category":"parking","amount":{"amount":100,"currency":"USD"},"every":"month","from":"2026-03-01","vendor":"SECRETNOTE"}`)
+	add("/v1/journal_entries", `{"on":"2026-03-01","memo":"SECRETNOTE","lines":[`+
+		`{"ledger_account":"cash","debit":{"amount":100,"currency":"USD"},"customer_id":"`+customer+`","memo":"SECRETNOTE"},`+
+		`{"ledger_account":"equity","credit":{"amount":100,"currency":"USD"},"vehicle_id":"`+vehicle+`"}]}`)
 	add("/v1/saved_reports", `{"name":"SECRETNOTE","report":"revenue"}`)
 	add("/v1/tolls", `{"kind":"toll","plate":"SECRETNOTE","occurred_at":"2026-03-01T00:00:00Z","agency":"TxTag","amount":{"amount":450,"currency":"USD"}}`)
 	ids["/v1/blocks/{id}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/blocks",

@@ -49,6 +49,8 @@ var kinds = map[string]rest.Kind{
 	fleet.ExpensePrefix:      {Log: record.Expenses.Name, Read: auth.FinanceRead},
 	fleet.RecurringCostPrefix: {Log: record.RecurringCosts.Name, Read: auth.FinanceRead,
 		NamedBy: []string{"recurring_cost_id"}, NameOf: calledRecurring},
+	fleet.JournalEntryPrefix: {Log: record.JournalEntries.Name, Read: auth.FinanceRead,
+		NameOf: calledByName},
 	fleet.TollPrefix:        {Log: record.Tolls.Name, Read: auth.FinanceRead},
 	fleet.NotePrefix:        {Log: record.Notes.Name, Read: auth.CustomersRead},
 	fleet.DocumentPrefix:    {Log: record.Documents.Name, Read: auth.CustomersRead},

@@ -42,6 +42,7 @@ var feeds = []Feed{
 	{"inspections", []string{"inspection"}, plain},
 	{"issues", []string{"issue"}, plain},
 	{"jobs", []string{"job"}, plain},
+	{"journal_entries", []string{"journal_entry"}, plain},
 	{"locations", []string{"location"}, plain},
 	{"maintenance_schedules", []string{"maintenance_schedule"}, plain},
 	{"meter_readings", []string{"meter_reading"}, plain},

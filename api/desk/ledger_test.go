@@ -101,6 +101,7 @@ type history struct {
 	bookings []uint64
 	payments []uint64
 	expenses []uint64
+	journal  []uint64
 }
 
 func (h *history) money() record.Money {
@@ -130,7 +131,7 @@ func changed[T any](h *history, log *record.Log[T], ids []uint64, change func(*r
 }
 
 func (h *history) step() {
-	switch h.rng.IntN(9) {
+	switch h.rng.IntN(11) {
 	case 0:
 		from := h.day()
 		h.bookings = append(h.bookings, created(h, h.d.Bookings,
@@ -192,6 +193,16 @@ func (h *history) step() {
 			}); err != nil {
 			h.t.Fatal(err)
 		}
+	case 9:
+		m := h.money()
+		h.journal = append(h.journal, created(h, h.d.Journal, record.JournalEntry{Status: record.JournalPosted,
+			JournalEntryFields: record.JournalEntryFields{On: h.day().Format(time.DateOnly), Lines: []record.JournalLine{
+				{LedgerAccount: "cash", Debit: &m}, {LedgerAccount: "equity", Credit: &m}}},
+			BookedFor: []record.BookedFor{{}, {VehicleID: h.vehicles[1]}}}))
+	case 10:
+		changed(h, h.d.Journal, h.journal, func(r *record.Record[record.JournalEntry]) error {
+			return record.Reverse(r, h.day().AddDate(0, 1, 0).Format(time.DateOnly), record.InstantOf(h.day()), "")
+		})
 	}
 }
 
@@ -223,6 +234,13 @@ func (h *history) ought() map[string]int64 {
 			h.t.Fatal(err)
 		}
 		add(ledger.OfExpense(&r.Body))
+	}
+	for _, id := range h.journal {
+		r, err := h.d.Journal.Get(h.t.Context(), account, id)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		add(ledger.OfJournalEntry(&r.Body))
 	}
 	maps.DeleteFunc(sums, func(_ string, sum int64) bool { return sum == 0 })
 	return sums

@@ -18,7 +18,7 @@ import (
 type LedgerAccount struct {
 	Object string `json:"object" doc:"Always ledger_account." example:"ledger_account"`
 	AccountLabel
-	Type       string       `json:"type" doc:"asset, liability, revenue (with what lessens it) or cost."`
+	Type       string       `json:"type" doc:"asset, liability, equity, revenue (with what lessens it) or cost."`
 	Balance    record.Money `json:"balance" doc:"Debits less credits: positive for what is owned or spent, negative for what is owed or earned. With from, what that day and those after it have added."`
 	EntryCount uint64       `json:"entry_count"`
 	On         string       `json:"on" format:"date" doc:"The balance at the end of this local day."`

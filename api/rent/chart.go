@@ -24,7 +24,7 @@ type AccountLabel struct {
 type ChartAccount struct {
 	Object string `json:"object" doc:"Always chart_account." example:"chart_account"`
 	AccountLabel
-	Type          string `json:"type" doc:"asset, liability, revenue (with what lessens it) or cost."`
+	Type          string `json:"type" doc:"asset, liability, equity, revenue (with what lessens it) or cost."`
 	DefaultNumber string `json:"default_number" doc:"What it has unless you give it another." example:"1100"`
 	DefaultName   string `json:"default_name" example:"Accounts receivable"`
 }

@@ -23,7 +23,7 @@ import (
 type LedgerTransaction struct {
 	ID         string         `json:"id" example:"ltx_1234"`
 	Object     string         `json:"object" doc:"Always ledger_transaction." example:"ledger_transaction"`
-	Kind       string         `json:"kind" doc:"Of the record that was the cause: booking, payment, expense, work_order or toll."`
+	Kind       string         `json:"kind" doc:"Of the record that was the cause: booking, payment, expense, work_order, toll or journal_entry."`
 	SourceID   string         `json:"source_id" doc:"The record." example:"bkg_1234"`
 	Revision   uint64         `json:"source_revision" doc:"Its revision: the transaction is what it changed."`
 	OccurredAt record.Instant `json:"occurred_at" doc:"When the revision was written."`
@@ -108,7 +108,7 @@ func (a *API) ledgerRoutes() {
 	a.Handle(rest.Route{
 		Method: "GET", Path: "/v1/ledger/transactions", ID: "listLedgerTransactions", Tag: "Ledger", Scope: auth.FinanceRead,
 		Summary: "List the transactions of the ledger",
-		About: "Each revision of a booking, payment, expense, work order or toll that changes something in the books is one transaction. Transactions are never changed: " +
+		About: "Each revision of a booking, payment, expense, work order, toll or journal entry that changes something in the books is one transaction. Transactions are never changed: " +
 			"what is corrected is corrected by another one.",
 		Params: slices.Concat(rest.PageParams, ledgerDays("Known on this day"), ledgerParams,
 			[]rest.Param{{Name: "sort", Enum: []string{"-posted_at", "posted_at"}, About: "`-posted_at` unless given."}}),
@@ -151,7 +151,7 @@ func ledgerFilter(r *http.Request, p rest.Page, order string) (query.LedgerFilte
 		id, ok := ledgerSource(text)
 		if !ok {
 			return f, rest.InvalidParam("source_id",
-				"names "+text+", which is no id of a booking, payment, expense, work order or toll")
+				"names "+text+", which is no id of a booking, payment, expense, work order, toll or journal entry")
 		}
 		f.Sources = append(f.Sources, id)
 	}

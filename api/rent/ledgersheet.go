@@ -228,6 +228,9 @@ var ledgerSorts = []struct {
 		}
 		return described(what, t.Agency, t.Place, t.Reference)
 	})},
+	{record.JournalEntries.Name, &query.JournalEntries, nameFrom(func(j *record.JournalEntry) ledgerName {
+		return described("Journal entry "+j.Number, j.Memo)
+	})},
 }
 
 // nameFrom gives the name of a record that is stored.

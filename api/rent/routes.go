@@ -13,6 +13,7 @@ func (a *API) Routes() {
 	a.paymentRoutes()
 	a.expenseRoutes()
 	a.recurringCostRoutes()
+	a.journalEntryRoutes()
 	a.vehicleValueRoutes()
 	a.ledgerRoutes()
 	a.bookingRoutes()

@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW /*bi*/ledger_accounts
     ledger_account String COMMENT 'its code, which never changes',
     number String COMMENT 'its number',
     name String COMMENT 'its name',
-    type String COMMENT 'asset, liability, revenue or cost',
+    type String COMMENT 'asset, liability, equity, revenue or cost',
     measure String COMMENT 'the column of vehicle_days it is added to; empty of what is neither revenue nor cost'
 )
 SQL SECURITY INVOKER AS

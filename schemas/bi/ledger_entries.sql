@@ -10,7 +10,7 @@ CREATE OR REPLACE VIEW /*bi*/ledger_entries
     local_date Date32 COMMENT 'day of the books',
     use_date Date32 COMMENT 'day it belongs to; differs where the books were closed',
     ledger_account String COMMENT 'code of the account; name and number are in ledger_accounts',
-    type String COMMENT 'asset, liability, revenue or cost',
+    type String COMMENT 'asset, liability, equity, revenue or cost',
     measure String COMMENT 'the column of vehicle_days it is added to',
     amount Decimal(38, 4) COMMENT 'debit positive, credit negative, in units of the currency',
     amount_minor Int64 COMMENT 'debit positive, credit negative, in minor units of the currency',

@@ -45,6 +45,7 @@ type Base struct {
 	Payments  *record.Log[record.Payment]
 	Expenses  *record.Log[record.Expense]
 	Recurring *record.Log[record.RecurringCost]
+	Journal   *record.Log[record.JournalEntry]
 	Tolls     *record.Log[record.Toll]
 	Blocks    *record.Log[record.Block]
 	Readings  *record.Log[record.MeterReading]
@@ -81,6 +82,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 		Notes: record.NewLog(store, record.Notes), Documents: record.NewLog(store, record.Documents),
 		Payments: record.NewLog(store, record.Payments), Expenses: record.NewLog(store, record.Expenses),
 		Recurring: record.NewLog(store, record.RecurringCosts),
+		Journal:   record.NewLog(store, record.JournalEntries),
 		Tolls:     record.NewLog(store, record.Tolls), Blocks: record.NewLog(store, record.Blocks),
 		Readings: record.NewLog(store, record.MeterReadings), Tasks: record.NewLog(store, record.ServiceTasks),
 		Schedules: record.NewLog(store, record.MaintenanceSchedules), Reminders: record.NewLog(store, record.Reminders),

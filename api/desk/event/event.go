@@ -85,6 +85,7 @@ var moves = map[string]struct {
 		record.PaperOpen: "invoice.issued", record.PaperPaid: "invoice.paid", record.PaperCredited: "invoice.credited",
 		record.PaperPaid + ">" + record.PaperOpen: "invoice.updated",
 	}},
+	"journal_entry":     {"status", map[string]string{record.JournalReversed: "journal_entry.reversed"}},
 	"credit_note":       {"status", map[string]string{record.PaperIssued: "credit_note.issued"}},
 	"receipt":           {"status", map[string]string{record.PaperIssued: "receipt.issued"}},
 	"deposit_statement": {"status", map[string]string{record.PaperIssued: "deposit_statement.issued"}},
@@ -137,7 +138,7 @@ var personal = []string{"notes", "note", "delivery_address", "signed_by", "metad
 	"transfer_note", "contact", "address", "title", "description", "explanation", "place", "location", "evidence",
 	"vendor", "assignee", "reported_by", "driver", "resolution", "phone", "reason", "status_reason", "fail_reason",
 	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail",
-	"seller", "footer"}
+	"seller", "footer", "memo", "reversal_reason"}
 
 // stored is what is known of any record.
 type stored struct {

@@ -36,6 +36,14 @@ const (
 	cost = "cost." // and the category of an expense
 )
 
+// The accounts of equity, which are credits. Nothing but entries by hand is posted on them; the profit since the first
+// day of the books is on none: it is what stands on revenue and cost.
+const (
+	Equity           Account = "equity"            // what owners have put in, less what they have taken out
+	RetainedEarnings Account = "retained_earnings" // what was earned before the books begin, and left in the business
+	OpeningBalance   Account = "opening_balance"   // against which balances are opened in parts; nothing in the end
+)
+
 // The types of accounts. What lessens revenue is of its type.
 const (
 	Asset     = "asset"
@@ -43,6 +51,9 @@ const (
 	Revenue   = "revenue"
 	Cost      = "cost"
 )
+
+// OwnersPart is the type of the accounts of equity: what is left for owners of assets less liabilities.
+const OwnersPart = "equity"
 
 // Line is an account of the chart of accounts, with the number and the name that it has until somebody gives it others.
 type Line struct {
@@ -69,6 +80,9 @@ var Chart = []Line{
 	{DeferredRevenue, Liability, "2300", "Deferred revenue", ""},
 	{TaxPayable, Liability, "2400", "Taxes payable", ""},
 	{LoansPayable, Liability, "2500", "Vehicle loans", ""},
+	{Equity, OwnersPart, "3000", "Owner's equity", ""},
+	{RetainedEarnings, OwnersPart, "3100", "Retained earnings", ""},
+	{OpeningBalance, OwnersPart, "3900", "Opening balances", ""},
 	{RevenueTime, Revenue, "4000", "Rental", "revenue_time"},
 	{RevenueMileage, Revenue, "4010", "Mileage", "revenue_mileage"},
 	{RevenueExtras, Revenue, "4020", "Extras", "revenue_extras"},

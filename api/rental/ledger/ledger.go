@@ -1,5 +1,5 @@
 // Package ledger says which postings ought to stand in the books because of a record: of a booking, a payment, an
-// expense, a work order or a toll. It is pure; api/desk/books writes what it says.
+// expense, a work order, a toll or a journal entry by hand. It is pure; api/desk/books writes what it says.
 //
 // The books are double-entry: postings are signed amounts in minor units, debit positive, and those of one record
 // sum to zero for each currency and day. Cash moves once, on the day on which it moves; revenue and cost belong to
@@ -164,6 +164,8 @@ func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, er
 		return of(kind, id, body, func(w *record.WorkOrder) []Posting { return OfWorkOrder(w, zone) })
 	case record.Tolls.Name:
 		return of(kind, id, body, func(t *record.Toll) []Posting { return OfToll(t, zone) })
+	case record.JournalEntries.Name:
+		return of(kind, id, body, OfJournalEntry)
 	}
 	return nil, nil
 }
@@ -173,6 +175,7 @@ var Kinds = map[string]string{
 	record.Bookings.Name: fleet.BookingPrefix, record.Payments.Name: fleet.PaymentPrefix,
 	record.Expenses.Name:   fleet.ExpensePrefix,
 	record.WorkOrders.Name: fleet.WorkOrderPrefix, record.Tolls.Name: fleet.TollPrefix,
+	record.JournalEntries.Name: fleet.JournalEntryPrefix,
 }
 
 // of decodes a body; no body has no postings.

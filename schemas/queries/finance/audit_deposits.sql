@@ -1,5 +1,5 @@
 -- Audit: deposits that are held by the ledger, by booking and currency in minor units, against those that are owed by the booking: captured
--- and neither given back nor used. Bookings that changed since {until} are left out: their postings may be under way. EXPLAIN
+-- and neither given back nor used. Journal entries by hand name no booking, and what they put there is of none. Bookings that changed since {until} are left out: their postings may be under way. EXPLAIN
 -- indexes=1: the entries by the account of the ledger within each day, bookings whole.
 SELECT account, 'deposit' AS what, concat(if(number = '', concat('bkg_', toString(booking)), number), ' ', unit) AS key, 'booking' AS kind, booking AS id,
     '' AS day, owed AS expected, held AS found
@@ -10,7 +10,7 @@ FROM
     (
         SELECT account, booking, CAST(currency, 'String') AS unit, toInt64(0) AS owes, -amount AS holds, '' AS called, toDateTime64(0, 3, 'UTC') AS at
         FROM ledger_entries FINAL
-        WHERE ledger_account = 'deposits_held'
+        WHERE ledger_account = 'deposits_held' AND kind != 'journal_entry'
         UNION ALL
         SELECT account, id, JSONExtractString(body, 'deposit', 'captured', 'currency'),
             JSONExtractInt(body, 'deposit', 'captured', 'amount') - JSONExtractInt(body, 'deposit', 'released', 'amount')

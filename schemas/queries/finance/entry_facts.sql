@@ -4,7 +4,8 @@
 -- rental_days. On the cash basis nothing of this is summed but received, paid and capital, on the days on which money
 -- moved. received: what payments brought in less what they gave back and what providers kept of them, and what was kept of
 -- deposits, which the entries of a booking on cash and deposits_held come to (they are of no vehicle); other deposits are
--- nobody's income. paid: what was paid for expenses, work orders and tolls. Taxes are in both. capital: what was paid for
+-- nobody's income. paid: what was paid for expenses, work orders and tolls. Taxes are in both. What journal entries by hand moved is in none: what owners put
+-- in is no income. capital: what was paid for
 -- vehicles and back to lenders, less what vehicles were sold for: none of it is a cost, nor in paid; entries on cash do
 -- not say it, expenses do by their category, as it is now. A part of reports. FINAL, because an entry that was written twice
 -- counts once. EXPLAIN indexes=1: ledger_entries and rental_days by account and local_date, expenses by account.

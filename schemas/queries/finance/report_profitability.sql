@@ -1,7 +1,7 @@
 -- report: Profitability
 -- about: What is left of the revenue: the contribution after what channels keep and what driving and renting costs, and the
 --   net profit after what vehicles cost whether they are rented or not. On the cash basis, what came in less what was paid, but
---   for vehicles and loans.
+--   for vehicles and loans, and for money that journal entries by hand moved: what owners put in is no income.
 -- bases: accrual cash
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
 -- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds] [cash cash, deposits_held of payment, booking]: All

@@ -1,6 +1,7 @@
 -- report: Revenue
 -- about: What rentals earned, by kind, without taxes, deposits and tolls that are passed on. On the accrual basis it is
---   earned on the days of use; on the cash basis it is what came in, on the days on which money moved.
+--   earned on the days of use; on the cash basis it is what came in, on the days on which money moved, but by
+--   journal entries by hand: what owners put in is no income.
 -- bases: accrual cash
 -- groups: total day week month quarter year vehicle make model class location channel customer owner tag
 -- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds] [cash cash, deposits_held of payment, booking]: All
