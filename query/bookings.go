@@ -200,6 +200,8 @@ type ClassVehicle struct {
 	ID    uint64
 	Place string    // the location where it is, its home unless somebody said; empty if nobody knows
 	Since time.Time // what ended until then has brought it there
+
+	Timezone, InServiceOn, DisposalOn string // as the vehicle says them; empty if it does not
 }
 
 // ClassVehicles returns the vehicles of a class that can be rented, now or after what is being done to them.
@@ -208,7 +210,7 @@ func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)),
 	}, func(v *ClassVehicle, row schemas.Row) error {
-		return row.Scan(&v.ID, &v.Place, &v.Since)
+		return row.Scan(&v.ID, &v.Place, &v.Since, &v.Timezone, &v.InServiceOn, &v.DisposalOn)
 	})
 }
 

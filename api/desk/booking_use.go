@@ -385,6 +385,18 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 			if err != nil {
 				return err
 			}
+			if returnAt.After(was.ReturnAt) {
+				v, err := d.VehicleOf(ctx, o.Account, b.VehicleID)
+				if err != nil {
+					return err
+				}
+				if fault, err := d.notInFleet(ctx, o.Account, v, &fields); err != nil || fault != nil {
+					if err == nil {
+						err = unfit([]fleet.FieldError{*fault})
+					}
+					return err
+				}
+			}
 			b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
 			b.OverdueNotedAt = record.Instant{}
 			if err := d.openForReturn(ctx, o.Account, b); err != nil {
@@ -530,7 +542,7 @@ func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Book
 	if err != nil {
 		return v, err
 	}
-	if err := rentable(&v); err != nil {
+	if err := d.rentable(ctx, account, &v, &b.BookingFields); err != nil {
 		return v, err
 	}
 	b.VehicleID = vehicleID
