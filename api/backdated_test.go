@@ -115,6 +115,41 @@ func TestARentalIsWrittenDownThoughItsVehicleHasGoneOn(t *testing.T) {
 	}
 }
 
+// Two rentals do not have one car at the same time, in whichever order their handovers are written down: the one that
+// comes second is refused, and told of the other.
+func TestHandoversWrittenDownAfterwardsDoNotOverlap(t *testing.T) {
+	w := newLot(t)
+	const day = 24.0
+	handover := func(at float64, miles int) string { return fmt.Sprintf(`{"at":%q,"mileage_mi":%d}`, w.in(at), miles) }
+	refused := func(path, body, other string) {
+		t.Helper()
+		if p := w.do("POST", path, body).problem(409, "conflict"); !strings.Contains(p.Detail,
+			"was with booking "+other+" from ") {
+			t.Errorf("%s: %s", path, p.Detail)
+		}
+	}
+	first := w.book(-10*day, -8*day, `,"confirm":true,"backdated":true`)
+	w.do("POST", first+"/pickup", handover(-10*day, 100)).ok(200)
+	second := w.book(-7*day, -5*day, `,"confirm":true,"backdated":true`)
+	w.do("POST", second+"/pickup", handover(-7*day, 300)).ok(200)
+	w.do("POST", second+"/return", handover(-5*day, 400)).ok(200)
+	refused(first+"/return", handover(-6*day, 200), "B-1002")
+	refused(first+"/return", handover(-1*day, 200), "B-1002")
+	w.do("POST", first+"/return", handover(-7*day, 200)).ok(200)
+	refused(first+"/correct", `{"reason":"x","return":{"at":"`+w.in(-6.9*day)+`"}}`, "B-1002")
+
+	// One that came back late, after its successor says to have driven off.
+	third := w.book(-4*day, -3*day, `,"confirm":true,"backdated":true`)
+	w.do("POST", third+"/pickup", handover(-4*day, 400)).ok(200)
+	fourth := w.book(-2.9*day, -1*day, `,"confirm":true,"backdated":true`)
+	w.do("POST", third+"/return", handover(-2.5*day, 500)).ok(200)
+	refused(fourth+"/pickup", handover(-2.7*day, 500), "B-1003")
+	w.do("POST", fourth+"/pickup", handover(-2.5*day, 500)).ok(200)
+	for _, b := range []string{first, second, third, fourth} {
+		wantEqual(t, "conflict", w.do("GET", b, "").ok(200).object()["conflict"], false)
+	}
+}
+
 // A rental that was written down by mistake is cancelled at no cost; what was booked to come costs its fee.
 func TestCancellingWhatWasWrittenDownAfterwardsCostsNothing(t *testing.T) {
 	w := newLot(t)

@@ -165,11 +165,43 @@ func BookingConflicts(ctx context.Context, db driver.Conn, now time.Time, after 
 	})
 }
 
+// Rental is a time for which a booking had a vehicle.
+type Rental struct {
+	Number      string // of the booking
+	From, Until time.Time
+}
+
+// RentalWith returns when another booking of an account had a vehicle, by what was noted at handovers, at some moment
+// from an instant until another: the first one, nil if none had. Until is zero if the vehicle is out with it.
+func RentalWith(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle, but uint64,
+	from, until time.Time) (*Rental, error) {
+	found, err := schemas.AllRows(ctx, db, "look who had a vehicle", schemas.Query("booking_rentals"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicle", vehicle),
+		clickhouse.Named("but", but), clickhouse.Named("from", from.UnixMilli()),
+		clickhouse.Named("until", until.UnixMilli()),
+	}, func(r *Rental, row schemas.Row) error {
+		var begins, ends int64
+		if err := row.Scan(&r.Number, &begins, &ends); err != nil {
+			return err
+		}
+		if r.From = time.UnixMilli(begins).UTC(); ends != 0 {
+			r.Until = time.UnixMilli(ends).UTC()
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
 // ClassVehicle is a vehicle of a class.
 type ClassVehicle struct {
 	ID    uint64
 	Place string    // the location where it is, its home unless somebody said; empty if nobody knows
 	Since time.Time // what ended until then has brought it there
+
+	Timezone, InServiceOn, DisposalOn string // as the vehicle says them; empty if it does not
 }
 
 // ClassVehicles returns the vehicles of a class that can be rented, now or after what is being done to them.
@@ -178,7 +210,7 @@ func ClassVehicles(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("class", fleet.FormatID(fleet.ClassPrefix, class)),
 	}, func(v *ClassVehicle, row schemas.Row) error {
-		return row.Scan(&v.ID, &v.Place, &v.Since)
+		return row.Scan(&v.ID, &v.Place, &v.Since, &v.Timezone, &v.InServiceOn, &v.DisposalOn)
 	})
 }
 

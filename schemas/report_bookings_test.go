@@ -107,9 +107,17 @@ func TestCustomersThatComeAgain(t *testing.T) {
 	rent(7, 7, "cus_3", "", "cancelled", "500")
 	rent(7, 8, "", "2026-03-20T12:00:00Z", "completed", "99000")
 	rent(8, 9, "cus_1", "2026-03-20T12:00:00Z", "completed", "64000")
-	// what all three come to so far, less 10 of each booking that the platform keeps: 7,000, 24,000 and 32,500 less 70
-	want(t, ask(t, db, "customers", "total"), "", "customers 3, repeat_customers 1, new_customers 2, returning_customers 1, rentals 4, returning_rentals 2, billed 46000, lifetime_net 63430")
-	want(t, ask(t, db, "customers", "customer"), "1", "customers 1, repeat_customers 1, new_customers 0, rentals 2, billed 6000, lifetime_net 6970")
+	put(t, db, `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, customer) VALUES
+		(7, '2026-01-20', 'revenue.time', 1, 1, 1, -1000, 'USD', 1), (7, '2026-01-20', 'cost.platform_fee', 1, 2, 2, 10, 'USD', 1),
+		(7, '2026-03-01', 'revenue.time', 2, 1, 3, -2100, 'USD', 1), (7, '2026-03-01', 'contra.discount', 2, 2, 4, 100, 'USD', 1),
+		(7, '2026-03-20', 'revenue.time', 3, 1, 5, -4000, 'USD', 1), (7, '2026-03-20', 'tax_payable', 3, 2, 6, -7, 'USD', 1),
+		(7, '2026-03-31', 'revenue.time', 4, 1, 7, -8000, 'USD', 2), (7, '2026-05-20', 'revenue.time', 5, 1, 8, -16000, 'USD', 2),
+		(7, '2026-03-20', 'revenue.time', 6, 1, 9, -32000, 'USD', 3), (7, '2026-03-20', 'revenue.fees', 6, 2, 10, -500, 'USD', 3),
+		(7, '2026-03-20', 'revenue.time', 6, 3, 11, -9, 'EUR', 3), (8, '2026-03-20', 'revenue.time', 7, 1, 12, -64000, 'USD', 1)`)
+	// what the books have of all three by the end of March: 6,990, 8,000 and 32,500
+	want(t, ask(t, db, "customers", "total"), "", "customers 3, repeat_customers 1, new_customers 2, returning_customers 1, rentals 4, returning_rentals 2, billed 46000, lifetime_net 47490")
+	want(t, ask(t, db, "customers", "customer"), "1", "customers 1, repeat_customers 1, new_customers 0, rentals 2, billed 6000, lifetime_net 6990")
+	want(t, ask(t, db, "customers", "customer", "to", "2026-03-19"), "1", "rentals 1, billed 2000, lifetime_net 2990")
 	months := ask(t, db, "customers", "month", "from", "2026-01-01", "to", "2026-06-30")
 	want(t, months, "2026-01-01", "customers 1, new_customers 1, returning_rentals 0")
 	want(t, months, "2026-05-01", "customers 1, new_customers 0, returning_customers 1, billed 16000")

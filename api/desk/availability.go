@@ -16,6 +16,7 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
 )
@@ -163,7 +164,8 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 		if id, err := fleet.ParseID(fleet.ClassPrefix, v.ClassID); err == nil && !slices.Contains(classes, id) {
 			classes = append(classes, id)
 		}
-		there := holding.VehicleWith(&s.vehicles[i], holding.HoldsFrom(s.busy[s.vehicles[i].ID]))
+		there := holding.VehicleWith(&s.vehicles[i], append(holding.HoldsFrom(s.busy[s.vehicles[i].ID]),
+			holding.Away(s.vehicles[i].ID, &v.VehicleFields, s.now, v.Timezone, s.home)...))
 		s.there[there.ID] = &there
 		ends := []string{there.Place}
 		for i := range there.Holds {
@@ -368,7 +370,10 @@ func (s *searching) judgeVehicles() {
 		v := &s.vehicles[i]
 		r := s.resolve(v, nil)
 		there, h := s.there[v.ID], s.hold(r)
+		f := &r.Fields
 		switch p := s.offer(r); {
+		case rental.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, s.now, v.Body.Timezone, s.home) != nil:
+			s.Not["not_in_fleet"]++
 		case slices.ContainsFunc(there.Holds, func(o calendar.Hold) bool { return h.Overlaps(o.From.Time, o.Until.Time) }):
 			s.Not["busy"]++
 		case there.Misplaced(&h) != nil:

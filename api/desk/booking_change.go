@@ -84,7 +84,7 @@ func (d *Desk) changed(ctx context.Context, o Order, was *record.BookingFields, 
 	if err != nil {
 		return err
 	}
-	if err := rentable(found.Vehicle); err != nil {
+	if err := d.rentable(ctx, o.Account, found.Vehicle, &found.Fields); err != nil {
 		return err
 	}
 	if was.VehicleID != "" && was.VehicleID != b.VehicleID {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/desk/yard"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
@@ -95,50 +96,39 @@ func (k *correcting) ownReadings(ctx context.Context) ([]uint64, error) {
 
 // nobodyElse refuses to have had a vehicle for longer than was noted while another booking had it.
 func (k *correcting) nobodyElse(ctx context.Context, l, had rental.Leg) error {
-	if l.From.Equal(had.From.Time) && l.Until.Equal(had.Until.Time) {
-		return nil
-	}
-	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, l.VehicleID)
-	if err != nil {
-		return err
-	}
 	until := func(at record.Instant) time.Time {
 		if at.IsZero() {
 			return k.d.Now()
 		}
 		return at.Time
 	}
-	more := []window{{l.From.Time, had.From.Time}, {until(had.Until), until(l.Until)}} // empty where it is less
-	holds, err := k.d.Calendars.Of(ctx, k.o.Account, vehicle)
-	if err != nil {
+	if err := k.d.nobodyElse(ctx, k.o, l.VehicleID, l.From.Time, had.From.Time); err != nil {
 		return err
 	}
-	for i := range holds {
-		id, err := fleet.ParseID(fleet.BookingPrefix, holds[i].Ref)
-		if err != nil || id == k.o.Booking || holds[i].From.After(k.d.Now()) { // which nobody has driven off with yet
-			continue
-		}
-		other, err := k.d.Bookings.Get(ctx, k.o.Account, id)
-		if fleet.CodeOf(err) == fleet.CodeNotFound {
-			continue // a hold for a booking that is being made: nobody has driven off with it
-		}
-		if err != nil {
-			return err
-		}
-		for _, theirs := range rental.Legs(&other.Body) {
-			if theirs.VehicleID != l.VehicleID || theirs.From.IsZero() {
-				continue
-			}
-			for _, m := range more {
-				if m.from.Before(until(theirs.Until)) && theirs.From.Before(m.until) && m.from.Before(m.until) {
-					return fleet.NewError(fleet.CodeConflict,
-						fmt.Sprintf("The vehicle %s was with booking %s from %s until %s. Correct that one first, if it is wrong.",
-							l.VehicleID, name(id), theirs.From.Format(time.RFC3339), until(theirs.Until).Format(time.RFC3339)))
-				}
-			}
-		}
+	return k.d.nobodyElse(ctx, k.o, l.VehicleID, until(had.Until), until(l.Until))
+}
+
+// nobodyElse refuses that a booking had a vehicle from one instant until another, if another booking had it then by
+// what was noted at its handovers. A span that ends before it begins is none.
+func (d *Desk) nobodyElse(ctx context.Context, o Order, vehicle string, from, until time.Time) error {
+	if !from.Before(until) {
+		return nil
 	}
-	return nil
+	v, err := d.VehicleOf(ctx, o.Account, vehicle)
+	if err != nil || v == nil {
+		return err
+	}
+	other, err := query.RentalWith(ctx, d.DB, o.Account, v.ID, o.Booking, from, until)
+	if err != nil || other == nil {
+		return err
+	}
+	ended := "and is out"
+	if !other.Until.IsZero() {
+		ended = "until " + other.Until.Format(time.RFC3339)
+	}
+	return fleet.NewError(fleet.CodeConflict,
+		fmt.Sprintf("The vehicle %s was with booking %s from %s %s. Correct that one first, if it is wrong.",
+			holding.Called(&v.Body), other.Number, other.From.Format(time.RFC3339), ended))
 }
 
 // price charges the difference that the correction makes: of an early pickup, and of what the return found.

@@ -43,7 +43,7 @@ func (d *Desk) vehicleRentable(ctx context.Context, account fleet.AccountID, b *
 	if err != nil {
 		return err
 	}
-	return rentable(&v)
+	return d.rentable(ctx, account, &v, &b.BookingFields)
 }
 
 // Expire ends a pending booking whose hold has run out. One that has been confirmed meanwhile is refused.

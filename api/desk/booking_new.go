@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -140,7 +141,7 @@ func (d *Desk) draft(ctx context.Context, account fleet.AccountID, req BookReque
 		return nil, fleet.NewError(fleet.CodeValidation, "A booking is of a vehicle or of a vehicle class.",
 			fleet.FieldError{Pointer: "/vehicle_class_id", Code: "required", Detail: "give vehicle_id or vehicle_class_id"})
 	}
-	if err := rentable(found.Vehicle); err != nil {
+	if err := d.rentable(ctx, account, found.Vehicle, &found.Fields); err != nil {
 		return nil, err
 	}
 	if !req.Confirm { // or it is looked at when that is
@@ -242,8 +243,10 @@ func block(b *record.Booking, before, after time.Duration) {
 	b.BlockedUntil = record.InstantOf(b.ReturnAt.Add(after))
 }
 
-// rentable refuses vehicles that are not for rent, now or later. One in maintenance will be.
-func rentable(v *record.Record[record.Vehicle]) error {
+// rentable refuses vehicles that are not for rent, now or later, or are not in the fleet for the whole of a rental. One
+// in maintenance will be.
+func (d *Desk) rentable(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle],
+	f *record.BookingFields) error {
 	if v == nil {
 		return nil
 	}
@@ -256,7 +259,27 @@ func rentable(v *record.Record[record.Vehicle]) error {
 		return fleet.NewError(fleet.CodeConflict,
 			"The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is archived and cannot be booked.")
 	}
-	return nil
+	fault, err := d.notInFleet(ctx, account, v, f)
+	if err != nil || fault == nil {
+		return err
+	}
+	return fleet.NewError(fleet.CodeConflict, "The vehicle "+holding.Called(&v.Body)+" cannot be booked so: "+
+		strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+". Take another vehicle or other times, or correct the vehicle.",
+		*fault)
+}
+
+// notInFleet says that a vehicle, which may be nil, is not in the fleet for the whole of a rental, nil if it is.
+func (d *Desk) notInFleet(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle],
+	f *record.BookingFields) (*fleet.FieldError, error) {
+	if v == nil || v.Body.InServiceOn == "" && v.Body.DisposalOn == "" {
+		return nil, nil
+	}
+	home, err := base.Recall(ctx, d.Accounts, account, uint64(account))
+	if err != nil {
+		return nil, err
+	}
+	return rental.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, d.Now(), v.Body.Timezone,
+		home.Body.Timezone), nil
 }
 
 // confirmable refuses to confirm a booking for what has nothing to do with its vehicle being free, and notes what

@@ -133,6 +133,13 @@ func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[r
 				}
 				return fault("/at", "is not before return_at; extend the booking first")
 			}
+			until := d.Now()
+			if b.Bygone() {
+				until = b.ReturnAt.Time
+			}
+			if err := d.hadIt(ctx, o, b, &h, at, until); err != nil {
+				return err
+			}
 			if b.PickupMeterMi, err = d.Yard.Believed(ctx, o.Account, b.VehicleID, at, h.MileageMi, h.mileageIn,
 				h.Confirm); err != nil {
 				return err
@@ -251,6 +258,9 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	if at.Before(b.ActualPickupAt.Time) {
 		return fault("/at", "is before the pickup at "+b.ActualPickupAt.Format(time.RFC3339))
 	}
+	if err := d.hadIt(ctx, o, b, &h, last(b).From.Time, at); err != nil {
+		return err
+	}
 	if h.MileageMi != nil && b.PickupMileageMi != nil && *h.MileageMi < *b.PickupMileageMi {
 		return fault(h.mileageIn, lessThanTaken(*b.PickupMileageMi))
 	}
@@ -299,6 +309,15 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	}
 	d.inspected(b, "return", &h, at)
 	return nil
+}
+
+// hadIt refuses a handover that is written down afterwards, if by that another booking had the vehicle at the same time.
+// One of now is never refused for what was noted before.
+func (d *Desk) hadIt(ctx context.Context, o Order, b *record.Booking, h *Handover, from, until time.Time) error {
+	if h.At.IsZero() || d.Past {
+		return nil
+	}
+	return d.nobodyElse(ctx, o, b.VehicleID, from, until)
 }
 
 // last is the leg of a rental with the vehicle that it has now, or had last.
@@ -365,6 +384,18 @@ func (d *Desk) Extend(ctx context.Context, o Order, returnAt time.Time) (record.
 			_, after, err := d.buffers(ctx, o.Account, b)
 			if err != nil {
 				return err
+			}
+			if returnAt.After(was.ReturnAt) {
+				v, err := d.VehicleOf(ctx, o.Account, b.VehicleID)
+				if err != nil {
+					return err
+				}
+				if fault, err := d.notInFleet(ctx, o.Account, v, &fields); err != nil || fault != nil {
+					if err == nil {
+						err = unfit([]fleet.FieldError{*fault})
+					}
+					return err
+				}
 			}
 			b.ReturnAt, b.BlockedUntil = fields.ReturnAt, record.InstantOf(returnAt.Add(after))
 			b.OverdueNotedAt = record.Instant{}
@@ -511,7 +542,7 @@ func (d *Desk) give(ctx context.Context, account fleet.AccountID, b *record.Book
 	if err != nil {
 		return v, err
 	}
-	if err := rentable(&v); err != nil {
+	if err := d.rentable(ctx, account, &v, &b.BookingFields); err != nil {
 		return v, err
 	}
 	b.VehicleID = vehicleID

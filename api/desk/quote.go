@@ -37,6 +37,13 @@ func (d *Desk) Quote(ctx context.Context, account fleet.AccountID, fields record
 	if err != nil {
 		return record.Quote{}, err
 	}
+	fault, err := d.notInFleet(ctx, account, found.Vehicle, &found.Fields)
+	if err != nil {
+		return record.Quote{}, err
+	}
+	if fault != nil {
+		return record.Quote{}, unfit([]fleet.FieldError{*fault})
+	}
 	settings, _, err := d.settings(ctx, account)
 	if err != nil {
 		return record.Quote{}, err

@@ -37,7 +37,8 @@ func (a *API) Routes() {
 		nouns: "owner statements", scope: money, make: a.papers.Owner, about: "Of an owner of vehicles for a month that " +
 			"is over: revenue by booking, what platforms keep, the owner's share by contract (`owner_share_bp` of the " +
 			"vehicle, else all), the costs that owners bear, and the payout. It tells what the ledger has until the end " +
-			"of the month and no earlier statement told."}, OwnerStatementNew.order))
+			"of the month and no earlier statement told. One of a month before all that were told can still be made, and " +
+			"the next statement has what lies between."}, OwnerStatementNew.order))
 }
 
 // made completes a resource by what is sent to make one.

@@ -53,6 +53,7 @@ type Expense struct {
 	// the schedule that made it; nil for what people wrote
 	Scheduled  *Scheduled `json:"scheduled,omitempty"`
 	Sold       *Sold      `json:"sold,omitempty"` // of a vehicle_sale
+	Refunded   *Refunded  `json:"refunded,omitempty"`
 	PostedAt   Instant    `json:"posted_at"`
 	VoidedAt   Instant    `json:"voided_at"`
 	VoidReason string     `json:"void_reason,omitempty"`

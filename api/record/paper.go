@@ -55,7 +55,7 @@ type PaperContent struct {
 	Taxes      []PaperTax    `json:"taxes,omitempty"`
 	TaxCharges []string      `json:"tax_charge_ids,omitempty"` // the charges of which taxes are the sums
 	Sums       []PaperSum    `json:"sums,omitempty"`           // in the order in which they are printed
-	Total      Money         `json:"total,omitzero"`           // what it comes to: the last of the sums
+	Total      Money         `json:"total,omitzero"`           // what it comes to
 	Persons    uint64        `json:"persons,omitempty,string"` // the sealing in paper_persons; 0 for none
 	Footer     string        `json:"footer,omitempty"`
 }
@@ -124,7 +124,7 @@ type PaperTax struct {
 
 // PaperSum is one of the sums of a paper.
 type PaperSum struct {
-	Name   string `json:"name" doc:"What is summed: net, tax, total, received, refunded, required, captured, applied, released, held, gross, platform_fees, costs, share, payout. More may be added." example:"net"`
+	Name   string `json:"name" doc:"What is summed: net, tax, total, paid (of an invoice, by the day of its issue), amount_due (what was left of it then), received, refunded, required, captured, applied, released, held, gross, platform_fees, costs, share, payout. More may be added." example:"net"`
 	Amount Money  `json:"amount"`
 }
 

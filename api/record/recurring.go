@@ -9,7 +9,7 @@ type RecurringCostFields struct {
 	Category      string `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,platform_fee,toll,fine,telematics,marketing,salary,other,payment_fee"`
 	Vendor        string `json:"vendor,omitempty" maxLength:"200"`
 	Description   string `json:"description,omitempty" maxLength:"1000"`
-	Amount        Money  `json:"amount" doc:"Of each period, with tax. A period that until cuts short, or the disposal of the vehicle, costs its share by days."`
+	Amount        Money  `json:"amount" doc:"Of each period, with tax. A period that until cuts short costs its share by days; of one that the disposal of the vehicle cuts short the rest is refunded on that day."`
 	Every         string `json:"every" enum:"month,quarter,half_year,year" doc:"How long a period is. It is incurred on the first day, and its cost is spread over all of them."`
 	From          string `json:"from" format:"date" doc:"The first day of the first period."`
 	Until         string `json:"until,omitempty" format:"date" doc:"The last day; it goes on unless given."`
@@ -34,6 +34,12 @@ type Scheduled struct {
 	Number int    `json:"number"` // of the period
 	// voided because the schedule does not ask for it any more, and not because somebody said so
 	Withdrawn bool `json:"withdrawn,omitempty"`
+}
+
+// Refunded is what comes back of an expense because what it was paid for ended before its service period was over.
+type Refunded struct {
+	On     string `json:"on" format:"date" doc:"The first day that is not paid for any more; the money comes back on it, or when the bill is paid if that is later. Of a bill that is unpaid that much less is owed."`
+	Amount Money  `json:"amount" doc:"The share of the days that were left, by largest remainder."`
 }
 
 // Sold is what leaves the books with a vehicle that is sold.

@@ -16,7 +16,7 @@ type Availability struct {
 	Data       []AvailableVehicle `json:"data" nullable:"false" doc:"The vehicles that are free, cheapest first."`
 	Pagination rest.Pagination    `json:"pagination"`
 	Classes    []AvailableClass   `json:"classes" nullable:"false" doc:"The classes at each location where vehicles of them will be, or at pickup_location_id, by rank and name of the location; also those of which nothing is left."`
-	Not        map[string]int     `json:"not_available" doc:"How many vehicles are not offered, by reason: busy, elsewhere, class_full, no_rate, too_short, too_long, too_soon, not_offered, promo_code_not_found, promo_code_not_valid, ... More may be added."`
+	Not        map[string]int     `json:"not_available" doc:"How many vehicles are not offered, by reason: not_in_fleet (before in_service_on, or from disposal_on on), busy, elsewhere, class_full, no_rate, too_short, too_long, too_soon, not_offered, promo_code_not_found, promo_code_not_valid, ... More may be added."`
 }
 
 // AvailableVehicle is a vehicle that is free, and what it costs.

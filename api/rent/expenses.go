@@ -29,6 +29,7 @@ type Expense struct {
 	ChargeID   *string          `json:"charge_id" doc:"The line of the booking by which the customer is billed, if it is billable_to_customer and was posted." example:"chg_1234"`
 	Schedule   *string          `json:"schedule" doc:"By which schedule it was made: recurring, or one of its vehicle's, as purchase, depreciation, insurance, loan_interest, loan_principal, lease and disposal; null if somebody wrote it." example:"depreciation"`
 	Recurring  *string          `json:"recurring_cost_id" doc:"The recurring cost that made it, if schedule is recurring." example:"rcc_1234"`
+	Refunded   *record.Refunded `json:"refunded" doc:"Of an expense by schedule that was paid ahead: what comes back because its vehicle was disposed of; null if nothing does."`
 	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its vehicle or booking when it was written."`
 
 	rest.Stamps
@@ -228,7 +229,7 @@ func showExpenses(_ context.Context, records []record.Record[record.Expense], _ 
 		view := Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields,
 			Object: "expense", Status: e.Status,
 			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason,
-			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Stamps: rest.StampsOf(rec)}
+			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Refunded: e.Refunded, Stamps: rest.StampsOf(rec)}
 		if s := e.Scheduled; s != nil {
 			view.Schedule = &s.What
 			if s.What == string(cost.Recurring) {

@@ -61,6 +61,8 @@ var faults = []struct{ Code, When string }{
 	{"elsewhere",
 		"The vehicle will be at another location: take another one, plan a transfer, or send elsewhere true. With conflict."},
 	{"closed", "The location is closed then; its opening_hours say when it is open."},
+	{"not_in_fleet",
+		"The vehicle is not in service yet then, or has left the fleet: see its in_service_on and disposal_on."},
 	{"in_the_past", "The pickup was more than an hour ago, and backdated is not true."},
 	{"deposit_due", "The deposit must be authorized first. With conflict."},
 	{"too_soon, too_short, too_long, too_young, not_offered",

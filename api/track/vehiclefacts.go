@@ -78,13 +78,17 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 			v.StatusUntil = record.Instant{} // it did not end by itself then
 		}
 		v.addHolds(holds[ids[i]], over, now)
+		v.addFleet(now, owner.Body.Timezone)
 		for _, issue := range unsafe[ids[i]] {
 			v.IsRentable = false
 			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+
 				" is open and critical to safety: the vehicle is not handed over")
 		}
 	}
-	if len(unsafe) > 0 {
+	if err := a.addStranded(ctx, account, views, holds, ids, now, owner.Body.Timezone); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(views, func(v Vehicle) bool { return len(v.Warnings) > 0 }) {
 		var texts []*string
 		for i := range views {
 			for n := range views[i].Warnings {
@@ -159,6 +163,62 @@ func localDate(now time.Time, zones ...string) time.Time {
 	}
 	y, m, d := now.Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// addFleet says that a vehicle cannot be rented before it comes into service and after it has left the fleet.
+func (v *Vehicle) addFleet(now time.Time, home string) {
+	from, until := rental.InFleet(&v.VehicleFields, v.Timezone, home)
+	if gone := !until.IsZero() && !now.Before(until); gone || now.Before(from) {
+		v.IsRentable = false
+	}
+	if next := v.NextAvailableAt; !until.IsZero() && !next.IsZero() && !next.Before(until) {
+		v.NextAvailableAt = record.Instant{}
+	} else if from.After(now) && (next.IsZero() || next.Before(from)) && v.Status != record.VehicleInactive &&
+		v.Status != record.VehicleRetired && v.Status != record.VehicleOutOfService && v.ArchivedAt.IsZero() {
+		v.NextAvailableAt = record.InstantOf(from)
+	}
+}
+
+// addStranded says which bookings still have vehicles for times at which those are not in the fleet any more, or not
+// yet.
+func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []Vehicle, holds map[uint64][]query.Hold,
+	ids []uint64, now time.Time, home string) error {
+	near := map[int][]uint64{} // by the place in views
+	var all []uint64
+	for i := range views {
+		from, until := rental.InFleet(&views[i].VehicleFields, views[i].Timezone, home)
+		for _, h := range holds[ids[i]] {
+			id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref)
+			if err == nil && (!until.IsZero() && h.Until.After(until) || from.After(now) && h.From.Before(from)) {
+				near[i], all = append(near[i], id), append(all, id)
+			}
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	found, err := query.RecordsByID(ctx, a.DB, &query.Bookings, account, all)
+	if err != nil {
+		return err
+	}
+	for i, some := range near {
+		v := &views[i]
+		for _, id := range some {
+			b, err := rest.FromStored[record.Booking](account, found[id])
+			if err != nil {
+				return err
+			}
+			if b.Body.Status == record.BookingCompleted {
+				continue
+			}
+			fault := rental.NotInFleet(&v.VehicleFields, b.Body.PickupAt.Time, b.Body.ReturnAt.Time, now, v.Timezone, home)
+			if fault != nil {
+				v.Warnings = append(v.Warnings, "the booking "+fleet.FormatID(fleet.BookingPrefix, id)+" has the vehicle, and its "+
+					strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+": give it another vehicle, or other times")
+			}
+		}
+	}
+	return nil
 }
 
 // expandVehicles answers what vehicles name in full.

@@ -245,6 +245,31 @@ func TestWhatPeoplePostStands(t *testing.T) {
 	o.want("February again", o.made(), "depreciation 2025-01-01 15500, depreciation 2025-02-01 14000")
 }
 
+// What was paid ahead for a car that is sold comes back on the day of the sale. The months before it stay as they were.
+func TestASaleRefundsWhatWasPaidAhead(t *testing.T) {
+	o := open(t, "2025-03-15")
+	id := o.vehicle(record.VehicleFields{Make: "Ford", Model: "Transit",
+		Insurance: &record.Insurance{Premium: usd(36_500), Period: "year", StartsOn: "2025-01-01"}})
+	if _, err := o.Recurring.New(t.Context(), by, account, record.RecurringCost{RecurringCostFields: record.RecurringCostFields{
+		VehicleID: fleet.FormatID(fleet.VehiclePrefix, id), Category: "parking", Amount: *usd(9_000), Every: "quarter",
+		From: "2025-01-01", Unpaid: true}}); err != nil {
+		t.Fatal(err)
+	}
+	o.post()
+	before := o.books("2025-02-28")
+	o.want("paid for a year", before, "accounts_payable -5900, cash -36500, cost.insurance 5900, cost.parking 5900, prepaid_expenses 30600")
+	o.change(id, func(v *record.Vehicle) { v.DisposalOn = "2025-03-11" })
+	o.post()
+	o.want("the months before", o.books("2025-02-28"), before)
+	o.want("the day before", o.books("2025-03-10"), "accounts_payable -6900, cash -36500, cost.insurance 6900, cost.parking 6900, prepaid_expenses 29600")
+	o.want("the day of the sale", o.books("2025-03-11"), "accounts_payable -6900, cash -6900, cost.insurance 6900, cost.parking 6900")
+	o.want("the year", o.books("2025-12-31"), o.books("2025-03-11"))
+	o.change(id, func(v *record.Vehicle) { v.DisposalOn = "" })
+	o.post()
+	o.want("it was not sold", o.books("2025-02-28"), before)
+	o.want("paid as before", o.books("2025-12-31"), "accounts_payable -9000, cash -36500, cost.insurance 36500, cost.parking 9000")
+}
+
 // A change of the terms corrects what is in the books, by reversal of what differs and not by a second posting, and
 // whoever pays on another day keeps that.
 func TestAChangeOfTermsCorrectsThePast(t *testing.T) {

@@ -86,7 +86,7 @@ func (r *round) create(id uint64, a *asked, become func(*record.Expense)) func(c
 // describe makes an expense what an item asks for. When it was paid is left to people.
 func describe(e *record.Expense, subject string, i *cost.Item) {
 	e.Category, e.Amount, e.IncurredOn = i.Category, i.Amount, i.On.String()
-	e.ServicePeriod, e.Financed, e.Sold = nil, nil, i.Sold
+	e.ServicePeriod, e.Financed, e.Sold, e.Refunded = nil, nil, i.Sold, i.Refunded
 	if i.From != i.To || i.From != i.On {
 		e.ServicePeriod = &record.DateRange{From: i.From.String(), To: i.To.String()}
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -165,6 +167,10 @@ func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64,
 	if err != nil {
 		return nil, err
 	}
+	home, err := base.Recall(ctx, d.Accounts, account, uint64(account))
+	if err != nil {
+		return nil, err
+	}
 	r := &calendar.Room{Booked: booked, OverbookingBP: c.Body.OverbookingBP}
 	ids, from := []uint64{}, now.Add(-FollowedAfter)
 	for _, v := range vehicles {
@@ -178,9 +184,25 @@ func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64,
 	}
 	busy, err := query.BusyVehicles(ctx, d.DB, account, 0, ids, from, ForEver, now)
 	for i := range r.Vehicles {
-		r.Vehicles[i].Holds = HoldsFrom(busy[r.Vehicles[i].ID])
+		v := &vehicles[i]
+		said := record.VehicleFields{InServiceOn: v.InServiceOn, DisposalOn: v.DisposalOn}
+		r.Vehicles[i].Holds = append(HoldsFrom(busy[v.ID]), Away(v.ID, &said, now, v.Timezone, home.Body.Timezone)...)
 	}
 	return r, err
+}
+
+// Away are the times from now on at which nobody can have a vehicle because it is not in the fleet (rental.NotInFleet),
+// as its class sees them: as holds of its own, which leave it where it is.
+func Away(id uint64, v *record.VehicleFields, now time.Time, zones ...string) []calendar.Hold {
+	from, until := rental.InFleet(v, zones...)
+	ref, all := fleet.FormatID(fleet.VehiclePrefix, id), []calendar.Hold(nil)
+	if from.After(now) {
+		all = append(all, calendar.Hold{Ref: ref, Until: record.InstantOf(from)})
+	}
+	if !until.IsZero() {
+		all = append(all, calendar.Hold{Ref: ref, From: record.InstantOf(until), Until: record.InstantOf(ForEver)})
+	}
+	return all
 }
 
 // HoldsFrom makes holds of those that the current table knows.

@@ -62,7 +62,7 @@ func VehicleWith(v *record.Record[record.Vehicle], standing []calendar.Hold) cal
 // place: of the one who asks, or of somebody who comes later.
 func (d *Holds) IsElsewhere(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], asks string,
 	h *calendar.Hold, wrong *calendar.Misplaced) error {
-	who := "The vehicle " + cmp.Or(v.Body.Nickname, v.Body.LicensePlate, v.Body.Make+" "+v.Body.Model)
+	who := "The vehicle " + Called(&v.Body)
 	from := h.From.Format(time.RFC3339)
 	refusal := func(text string, pointer, detail string) error {
 		return &ElsewhereError{fleet.NewError(fleet.CodeConflict, text,
@@ -86,6 +86,11 @@ func (d *Holds) IsElsewhere(ctx context.Context, account fleet.AccountID, v *rec
 	}
 	return refusal(text, "/vehicle_id", "will be at "+at+"; take one that is there, plan a transfer that ends by "+from+
 		" (a block of the vehicle with to_location_id), or send elsewhere true if somebody brings it")
+}
+
+// Called is what people call a vehicle.
+func Called(v *record.Vehicle) string {
+	return cmp.Or(v.Nickname, v.LicensePlate, v.Make+" "+v.Model)
 }
 
 // placeName is what people call a location.

@@ -98,7 +98,7 @@ func (d *Papers) agreementText(ctx context.Context, account fleet.AccountID, p *
 		"seller.address": inline(s.seller.Address), "seller.tax_id": s.seller.TaxID, "seller.email": s.seller.Email,
 		"seller.phone": s.seller.Phone, "customer.name": party.Name, "customer.company": c.CompanyName,
 		"customer.number": c.Number, "customer.address": inline(c.Address), "customer.email": c.Email,
-		"customer.phone": c.Phone, "vehicle.condition": paperwork.Condition(b), "booking.number": b.Number,
+		"customer.phone": c.Phone, "vehicle.condition": paperwork.Condition(b, w), "booking.number": b.Number,
 		"booking.pickup_at": w.Moment(about.said.PickupAt), "booking.return_at": w.Moment(b.ReturnAt),
 		"booking.pickup_location": about.said.PickupPlace, "booking.return_location": about.said.ReturnPlace,
 	}
@@ -149,7 +149,7 @@ func (d *Papers) agreementText(ctx context.Context, account fleet.AccountID, p *
 	values["drivers"] = strings.Join(names, ", ")
 	template := s.settings.Agreement
 	if template == "" {
-		template = paperwork.UsualAgreement
+		template = paperwork.UsualAgreement(p.Language)
 	}
 	return paperwork.Fill(template, values), drivers, nil
 }

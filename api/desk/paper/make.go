@@ -48,7 +48,7 @@ func (d *Papers) Credit(ctx context.Context, by record.Author, account fleet.Acc
 		}
 		p := record.Paper{PaperFields: o.PaperFields, BookingID: of.BookingID, CustomerID: of.CustomerID,
 			InvoiceID: o.InvoiceID, Currency: of.Currency}
-		p.Lines, p.Taxes, p.Sums, p.Total = of.Lines, of.Taxes, of.Sums, of.Total
+		p.Lines, p.Taxes, p.Sums, p.Total = of.Lines, of.Taxes, paperwork.Unsettled(of.Sums), of.Total
 		p.About = &record.PaperSubject{InvoiceNumber: of.Number}
 		return p, nil
 	})

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,9 +16,10 @@ import (
 )
 
 // Owner makes the statement of an owner of vehicles for a month that is over. It tells what the ledger has of the days
-// on which vehicles were the owner's, until the end of that month, and no earlier statement has told: so statements add
+// on which vehicles were the owner's, until the end of that month, and no statement of it has told: so statements add
 // up to the books, and what was corrected in an earlier month is on the next statement. The first one begins with its
-// month. Whose a day was, and for which share, is what the vehicle said by the end of it (see ownerSpans).
+// month. One of a month before all days that were told can be made afterwards: it tells of that month, and the next one
+// of what lies between. Whose a day was, and for which share, is what the vehicle said by the end of it (see ownerSpans).
 func (d *Papers) Owner(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
 	o Order) (rec, error) {
 	return d.make(ctx, by, account, id, record.OwnerStatements, false, func() (record.Paper, error) {
@@ -62,8 +64,12 @@ func (d *Papers) ownerStatement(ctx context.Context, account fleet.AccountID, o 
 	var told []record.PaperLine
 	for _, e := range earlier {
 		if e.Body.Month >= o.Month {
-			return none, fleet.NewError(fleet.CodeConflict, "There is a statement of this owner for "+e.Body.Month+
-				" already, "+e.Body.Number+". What was corrected since is on the statement of the next month.")
+			if e.Body.About.From > last {
+				continue // it tells of later days alone
+			}
+			return none, fleet.NewError(fleet.CodeConflict, "The days of "+o.Month+" are on the statement "+
+				cmp.Or(e.Body.Number, "for "+e.Body.Month)+" of this owner already, which tells of "+e.Body.About.From+" until "+
+				e.Body.About.Until+". What was corrected since is on the next statement.")
 		}
 		from = min(from, e.Body.About.From)
 		told = append(told, e.Body.Lines...)

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +124,32 @@ func TestAnOwnerWhoIsTypedInLateGetsThePast(t *testing.T) {
 		Order{CustomerID: d.person(t, "Nobody"), Month: "2026-05"}); fleet.CodeOf(err) != fleet.CodeValidation {
 		t.Errorf("of who never had one: %v", err)
 	}
+}
+
+// The first statement is of a late month: those of the months before can be made afterwards, each day is told once, and
+// all of them together tell what the books have.
+func TestMonthsBeforeTheFirstStatementAreToldAfterwards(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	car := d.car(t, "CAR", owner)
+	for i, amount := range []int64{1, 20, 300, 4000, 50000} {
+		d.earns(t, car, time.Date(2026, time.Month(1+i), 28, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), amount)
+	}
+	refused := func(month, says string) {
+		t.Helper()
+		_, err := d.Owner(t.Context(), by, account, d.Store.NextID(), Order{CustomerID: owner, Month: month})
+		if fleet.CodeOf(err) != fleet.CodeConflict || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", month, err)
+		}
+	}
+	d.tell(t, owner, "2026-04", 4000, 4000)
+	refused("2026-04", "OS-2026-00001 of this owner already, which tells of 2026-04-01 until 2026-04-30")
+	d.tell(t, owner, "2026-01", 1, 1)
+	d.earns(t, car, "2026-01-29", 7) // typed in afterwards
+	d.tell(t, owner, "2026-02", 27, 27)
+	d.tell(t, owner, "2026-05", 50300, 50300) // and March, which has none of its own
+	refused("2026-03", "which tells of 2026-01-01 until 2026-05-31")
 }
 
 // What a day brought is shared as the vehicle said on that day, also when it is corrected later.

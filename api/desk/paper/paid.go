@@ -91,19 +91,10 @@ func (d *Papers) covered(ctx context.Context, account fleet.AccountID, booking s
 	if err != nil || len(papers) == 0 {
 		return nil, err
 	}
-	id, err := fleet.ParseID(fleet.BookingPrefix, booking)
+	sum, err := d.paidFor(ctx, account, booking)
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.Bookings.Get(ctx, account, id)
-	if err != nil {
-		return nil, err
-	}
-	paid, err := query.PaidOf(ctx, d.DB, account, []uint64{id})
-	if err != nil {
-		return nil, err
-	}
-	sum := paid[id].Received - paid[id].Refunded + b.Body.Deposit.Applied.Amount
 	covered := map[uint64]bool{}
 	for i, is := range paperwork.PaidUp(bodies(papers), sum) {
 		if papers[i].Body.Number != "" {
@@ -111,4 +102,32 @@ func (d *Papers) covered(ctx context.Context, account fleet.AccountID, booking s
 		}
 	}
 	return covered, nil
+}
+
+// paidFor is what was paid for a booking: by payments, less refunds, and of its deposit.
+func (d *Papers) paidFor(ctx context.Context, account fleet.AccountID, booking string) (int64, error) {
+	id, err := fleet.ParseID(fleet.BookingPrefix, booking)
+	if err != nil {
+		return 0, err
+	}
+	b, err := d.Bookings.Get(ctx, account, id)
+	if err != nil {
+		return 0, err
+	}
+	paid, err := query.PaidOf(ctx, d.DB, account, []uint64{id})
+	return paid[id].Received - paid[id].Refunded + b.Body.Deposit.Applied.Amount, err
+}
+
+// settled has an invoice that is being issued say what was paid of it by now.
+func (d *Papers) settled(ctx context.Context, account fleet.AccountID, p *record.Paper) error {
+	papers, _, err := d.papersOf(ctx, account, p.BookingID)
+	if err != nil {
+		return err
+	}
+	paid, err := d.paidFor(ctx, account, p.BookingID)
+	if err != nil {
+		return err
+	}
+	paperwork.Settle(p, bodies(papers), paid)
+	return nil
 }

@@ -86,6 +86,9 @@ func (d *Papers) seal(ctx context.Context, account fleet.AccountID, id uint64, p
 	p.Prefix = s.settings.NumberPrefix(p.Kind)
 	if p.Kind == record.Invoices.Name {
 		p.DueOn = now.In(s.zone).AddDate(0, 0, s.settings.DueDays).Format(time.DateOnly)
+		if err := d.settled(ctx, account, p); err != nil {
+			return err
+		}
 	}
 	subject, err := d.about(ctx, account, p)
 	if err != nil {

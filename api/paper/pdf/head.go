@@ -107,8 +107,12 @@ func (p *page) facts(x, width float64) {
 		}
 		return text
 	}
+	due := p.Day(p.paper.DueOn)
+	if p.paper.Total.Amount > 0 && p.paper.Total.Amount == paperwork.PaidOf(p.paper) {
+		due = ""
+	}
 	for _, f := range [][2]string{
-		{"date", p.Day(p.paper.IssuedOn)}, {"due", p.Day(p.paper.DueOn)}, {"customer", customer},
+		{"date", p.Day(p.paper.IssuedOn)}, {"due", due}, {"customer", customer},
 		{"for_invoice", a.InvoiceNumber}, {"period", period}, {"payment", a.PaymentNumber}, {"method", method},
 		{"paid_on", p.Day(a.PaidOn)}, {"booking", a.BookingNumber}, {"vehicle", rental(a.Vehicle)}, {"vin", rental(a.VIN)},
 		{"pickup", rental(place(a.PickupAt, a.PickupPlace))}, {"return", rental(place(a.ReturnAt, a.ReturnPlace))},
@@ -130,7 +134,7 @@ func (p *page) facts(x, width float64) {
 
 // notes prints what the account wrote on the paper, and where to pay what is due.
 func (p *page) notes() {
-	pays := p.paper.Kind == record.Invoices.Name && p.paper.Total.Amount > 0
+	pays := p.paper.Kind == record.Invoices.Name && p.paper.Total.Amount > paperwork.PaidOf(p.paper)
 	if s := p.paper.Seller; pays && s != nil && len(s.Bank) > 0 {
 		p.heading(p.Word("bank"))
 		for _, b := range s.Bank {

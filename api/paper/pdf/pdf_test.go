@@ -174,7 +174,7 @@ func TestALongPaperGoesOnOnPagesWithTheHeadRepeated(t *testing.T) {
 func TestAPaperIsTheSameToTheByte(t *testing.T) {
 	for kind := range strings.FieldsSeq("invoice credit_note receipt deposit_statement agreement owner_statement") {
 		p, persons := sample(kind, "de", "EUR", 50)
-		persons.Text = paperwork.UsualAgreement
+		persons.Text = paperwork.UsualAgreement("de")
 		first := mustPrint(t, p, persons)
 		for range 5 {
 			if again := mustPrint(t, p, persons); !bytes.Equal(first, again) {

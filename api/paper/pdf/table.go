@@ -122,9 +122,15 @@ func (p *page) ownerLines() {
 func (p *page) sums() {
 	p.SetY(p.GetY() + 3)
 	p.room(float64(len(p.paper.Sums)+len(p.paper.Taxes)) * lineHeight * 1.3)
-	for i, s := range p.paper.Sums {
-		last := i == len(p.paper.Sums)-1
+	sums := p.paper.Sums
+	if paperwork.PaidOf(p.paper) == 0 {
+		sums = paperwork.Unsettled(sums) // the total is due
+	}
+	for i, s := range sums {
+		last := i == len(sums)-1
 		switch {
+		case s.Name == paperwork.SumDue && s.Amount.Amount == 0:
+			p.sum(p.Word("paid_in_full"), p.Money(s.Amount), last)
 		case s.Name == paperwork.SumTax:
 			for _, t := range p.paper.Taxes {
 				p.sum(t.Name+" "+p.Rate(t.RateBP)+" "+p.Word("tax_of")+" "+p.Money(t.Base), p.Money(t.Tax), false)

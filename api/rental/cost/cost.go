@@ -45,9 +45,10 @@ type Item struct {
 	On       ledger.Day // it is incurred, and paid
 	From, To ledger.Day // over which its cost is spread, both included
 	Amount   record.Money
-	Financed int64        // of a purchase: what a loan has paid
-	Sold     *record.Sold // of a disposal
-	ByHand   string       // the expense with which somebody has posted it already; empty for none
+	Financed int64            // of a purchase: what a loan has paid
+	Sold     *record.Sold     // of a disposal
+	Refunded *record.Refunded // what comes back of it; nil for nothing
+	ByHand   string           // the expense with which somebody has posted it already; empty for none
 }
 
 // Posted is an expense that no schedule of the vehicle has made, while it is posted.

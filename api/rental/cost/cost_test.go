@@ -33,6 +33,9 @@ func text(items []Item) string {
 		if i.Sold != nil {
 			fmt.Fprintf(&b, " sold %d less %d", i.Sold.Cost.Amount, i.Sold.Depreciated.Amount)
 		}
+		if i.Refunded != nil {
+			fmt.Fprintf(&b, " refunded %d on %s", i.Refunded.Amount.Amount, i.Refunded.On)
+		}
 		if i.ByHand != "" {
 			b.WriteString(" by hand " + i.ByHand)
 		}
@@ -151,7 +154,7 @@ insurance 2 due 2024-03-01 on 2024-03-01 for 2024-03-01..2025-02-28 36500
 `)
 	v.DisposalOn = "2024-03-11"
 	equal(t, "sold", text(OfVehicle(v, nil, nil, through).Items), `insurance 1 due 2023-03-01 on 2023-03-01 for 2023-03-01..2024-02-29 36500
-insurance 2 due 2024-03-01 on 2024-03-01 for 2024-03-01..2024-03-10 1000
+insurance 2 due 2024-03-01 on 2024-03-01 for 2024-03-01..2025-02-28 36500 refunded 35500 on 2024-03-11
 `)
 	v = &record.VehicleFields{Ownership: "leased", AcquisitionCost: usd(1), AcquiredOn: "2024-01-01",
 		Financing: &record.Financing{MonthlyPayment: usd(39_900), FirstPaymentOn: "2024-01-31", TermMonths: 2}}

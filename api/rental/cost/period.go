@@ -9,15 +9,17 @@ import (
 var monthsOf = map[string]int{"month": 1, "quarter": 3, "half_year": 6, "year": 12}
 
 // periods are the periods of so many months from a day on, each with its amount, those that begin through another day
-// and before the end, 0 for none. One that the end cuts short has its share by days.
-func periods(what What, category string, amount record.Money, every int, from, end, through ledger.Day) []Item {
+// and before the end, 0 for none, and before the vehicle is gone. One that the end cuts short has its share by days. One
+// in which the vehicle goes was paid by then: the share of the days that are left is refunded on that day, and what the
+// books had said before stays.
+func periods(what What, category string, amount record.Money, every int, from, end, gone, through ledger.Day) []Item {
 	if from == 0 || every == 0 || amount.Amount <= 0 {
 		return nil
 	}
 	var items []Item
 	for n := 1; ; n++ {
 		begin, next := addMonths(from, (n-1)*every), addMonths(from, n*every)
-		if begin > through || !next.Known() || end != 0 && begin >= end {
+		if begin > through || !next.Known() || end != 0 && begin >= end || gone != 0 && begin >= gone {
 			return items
 		}
 		part := amount
@@ -26,8 +28,15 @@ func periods(what What, category string, amount record.Money, every int, from, e
 			next = until
 		}
 		if part.Amount > 0 {
-			items = append(items, Item{What: what, Number: n, Category: category, Due: begin, On: begin, From: begin,
-				To: next - 1, Amount: part})
+			item := Item{What: what, Number: n, Category: category, Due: begin, On: begin, From: begin, To: next - 1,
+				Amount: part}
+			if gone != 0 && gone < next {
+				back := part
+				if back.Amount -= firstDays(part.Amount, int64(next-begin), int64(gone-begin)); back.Amount > 0 {
+					item.Refunded = &record.Refunded{On: gone.String(), Amount: back}
+				}
+			}
+			items = append(items, item)
 		}
 	}
 }
@@ -42,11 +51,11 @@ func insurance(v *record.VehicleFields, gone, through ledger.Day, lacks map[What
 		lacks[Insurance] = "insurance.from and insurance.period say when the premium is due"
 		return nil
 	}
-	end := gone
+	end := ledger.Day(0)
 	if until := day(in.EndsOn); until != 0 {
-		end = before(until+1, gone)
+		end = until + 1
 	}
-	return periods(Insurance, categories[Insurance], *in.Premium, monthsOf[in.Period], day(in.StartsOn), end, through)
+	return periods(Insurance, categories[Insurance], *in.Premium, monthsOf[in.Period], day(in.StartsOn), end, gone, through)
 }
 
 // lease are the rates of a leased vehicle, each paid at the beginning of its month.
@@ -55,15 +64,15 @@ func lease(v *record.VehicleFields, gone, through ledger.Day, lacks map[What]str
 	if f == nil || f.MonthlyPayment == nil || v.Ownership != "leased" {
 		return nil
 	}
-	from, end := day(f.FirstPaymentOn), gone
+	from, end := day(f.FirstPaymentOn), ledger.Day(0)
 	if from == 0 {
 		lacks[Lease] = "financing.first_payment_on says when the rates begin"
 		return nil
 	}
 	if f.TermMonths > 0 {
-		end = before(addMonths(from, f.TermMonths), gone)
+		end = addMonths(from, f.TermMonths)
 	}
-	return periods(Lease, categories[Lease], *f.MonthlyPayment, 1, from, end, through)
+	return periods(Lease, categories[Lease], *f.MonthlyPayment, 1, from, end, gone, through)
 }
 
 // OfRecurring returns what a recurring cost asks for through a day. vehicle is the one that it names; nil for none. It
@@ -76,10 +85,11 @@ func OfRecurring(
 	if until := day(r.Until); until != 0 {
 		end = until + 1
 	}
+	gone := ledger.Day(0)
 	if vehicle != nil {
-		end = before(end, day(vehicle.DisposalOn))
+		gone = day(vehicle.DisposalOn)
 	}
-	items := periods(Recurring, r.Category, r.Amount, monthsOf[r.Every], day(r.From), end, through)
+	items := periods(Recurring, r.Category, r.Amount, monthsOf[r.Every], day(r.From), end, gone, through)
 	byHand(items, posted, func(i *Item, p *Posted) bool {
 		return i.Amount == p.Amount && (r.VehicleID != "" || p.Vendor == r.Vendor)
 	})

@@ -70,8 +70,8 @@ func (d *Dims) booked(f *record.BookedFor) {
 }
 
 // OfExpense returns what ought to stand because of an expense while it is posted: its money on the day it was paid, and
-// its cost evenly over the days of its service period. What is paid before it is used is prepaid, what is used before
-// it is paid is owed.
+// its cost evenly over the days of its service period, as far as they are not refunded: the money of those comes back on
+// the first of them. What is paid before it is used is prepaid, what is used before it is paid is owed.
 func OfExpense(e *record.Expense) []Posting {
 	if e.Status != record.ExpensePosted {
 		return nil
@@ -109,8 +109,17 @@ func OfExpense(e *record.Expense) []Posting {
 		k.move(incurred, InputTax, from, *e.Tax)
 		cost.Amount -= e.Tax.Amount
 	}
+	ends := Day(0)
+	if e.Refunded != nil {
+		ends = dayOr(e.Refunded.On, 0)
+	}
 	for i, part := range price.Allocate(cost.Amount, make([]int64, len(days))) {
-		k.move(days[i], to, from, record.Money{Amount: part, Currency: cost.Currency})
+		if ends == 0 || days[i] < ends {
+			k.move(days[i], to, from, record.Money{Amount: part, Currency: cost.Currency})
+		} else if !e.Unpaid {
+			k.move(max(ends, dayOr(e.PaidOn, incurred)), Cash, PrepaidExpenses,
+				record.Money{Amount: part, Currency: cost.Currency})
+		}
 	}
 	k.level(PrepaidExpenses, Payable)
 	return Sum(k.postings)

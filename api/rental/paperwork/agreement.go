@@ -71,33 +71,8 @@ func Clean(text string) string {
 	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// UsualAgreement is the text of agreements of accounts that have none of their own.
-const UsualAgreement = `# Parties
-{{seller.name}}, {{seller.address}} (the lessor), rents the vehicle below to {{customer.name}}, {{customer.address}} (the renter).
-Driving licence: {{customer.licence}} ({{customer.licence_country}}), valid until {{customer.licence_expires_on}}.
-Other drivers: {{drivers}}
-
-# Vehicle
-{{vehicle.name}}, {{vehicle.year}}, {{vehicle.color}}, plate {{vehicle.plate}}, VIN {{vehicle.vin}}.
-Odometer {{vehicle.mileage}}, fuel or charge {{vehicle.fuel}}.
-Condition at pickup: {{vehicle.condition}}
-
-# Rental
-Booking {{booking.number}}: from {{booking.pickup_at}} ({{booking.pickup_location}}) until {{booking.return_at}} ({{booking.return_location}}), {{booking.days}} days.
-Included distance: {{booking.included_miles}}; each further mile {{booking.extra_mile_fee}}.
-{{booking.charges}}
-Total: {{booking.total}}. Deposit: {{booking.deposit}}.
-
-# Terms
-1. The vehicle is driven only by the renter and the drivers named above, each with a valid licence, and never under the influence of alcohol or drugs.
-2. The renter returns the vehicle at the agreed time and place, in the condition in which it was received, but for ordinary wear, and with as much fuel or charge.
-3. Damage, theft and accidents are reported at once. The renter bears the damage that the agreed protection does not cover.
-4. Tolls, fines and penalties of the time of the rental are borne by the renter.
-5. The lessor may use the deposit for what the renter owes, and gives back the rest when the vehicle has been returned and inspected.
-`
-
-// Condition says what the newest inspection at pickup found of the vehicle, and what damage is known, in words.
-func Condition(b *record.Booking) string {
+// Condition says what the newest inspection at pickup found of the vehicle, and what damage is known, in words of a language.
+func Condition(b *record.Booking, w *Writer) string {
 	var found []string
 	for _, i := range slices.Backward(b.Inspections) {
 		if i.Type != "pickup" || i.SupersededBy != "" {
@@ -105,14 +80,14 @@ func Condition(b *record.Booking) string {
 		}
 		for _, item := range i.Items {
 			if item.Result == "fail" || item.Note != "" {
-				found = append(found, strings.TrimSuffix(item.Point+": "+item.Result+", "+item.Note, ", "))
+				found = append(found, strings.TrimSuffix(item.Point+": "+w.Word(item.Result)+", "+item.Note, ", "))
 			}
 		}
 		if i.Notes != "" {
 			found = append(found, i.Notes)
 		}
 		if len(found) == 0 {
-			found = append(found, "inspected, nothing found")
+			found = append(found, w.Word("nothing_found"))
 		}
 		break
 	}
@@ -120,7 +95,7 @@ func Condition(b *record.Booking) string {
 		if !d.At.IsZero() && !b.ActualPickupAt.IsZero() && d.At.After(b.ActualPickupAt.Time) {
 			continue // it was found later
 		}
-		found = append(found, strings.TrimSpace(d.Place+" "+d.Description)+" ("+d.Severity+")")
+		found = append(found, strings.TrimSpace(d.Place+" "+d.Description)+" ("+w.Word(d.Severity)+")")
 	}
 	return strings.Join(found, "; ")
 }

@@ -13,6 +13,7 @@ import (
 // The names of sums.
 const (
 	SumNet, SumTax, SumTotal                  = "net", "tax", "total"
+	SumPaid, SumDue                           = "paid", "amount_due"
 	SumReceived, SumRefunded                  = "received", "refunded"
 	SumRequired, SumCaptured                  = "required", "captured"
 	SumApplied, SumReleased, SumHeld          = "applied", "released", "held"
@@ -165,6 +166,35 @@ func PaidUp(papers []record.Paper, paid int64) map[int]bool {
 		}
 	}
 	return covered
+}
+
+// Settle has an invoice that is being issued say what was paid of it by then, and what is due: what was paid for its
+// booking goes to what the papers before it came to first, as PaidUp has it.
+func Settle(p *record.Paper, papers []record.Paper, paid int64) {
+	for i := range papers {
+		if before := &papers[i]; Counts(before) && before.Place < p.Place {
+			paid -= BilledBy(papers[i : i+1])
+		}
+	}
+	paid = min(max(paid, 0), p.Total.Amount)
+	money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: p.Total.Currency} }
+	p.Sums = append(Unsettled(p.Sums), record.PaperSum{Name: SumPaid, Amount: money(paid)},
+		record.PaperSum{Name: SumDue, Amount: money(p.Total.Amount - paid)})
+}
+
+// Unsettled are sums without those of what was paid.
+func Unsettled(sums []record.PaperSum) []record.PaperSum {
+	return slices.DeleteFunc(slices.Clone(sums), func(s record.PaperSum) bool { return s.Name == SumPaid || s.Name == SumDue })
+}
+
+// PaidOf returns what was paid of an invoice by the day of its issue; zero of what does not say.
+func PaidOf(p *record.Paper) int64 {
+	for _, s := range p.Sums {
+		if s.Name == SumPaid {
+			return s.Amount.Amount
+		}
+	}
+	return 0
 }
 
 // TakeBack is what stands on the credit note that takes back a whole invoice.

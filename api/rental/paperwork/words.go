@@ -3,6 +3,9 @@ package paperwork
 // words are those that stand on papers, by the language and the name of what they say. What English has, all have.
 var words = map[string]map[string]string{
 	"en": {
+		"nothing_found": "inspected, nothing found", "pass": "in order", "fail": "not in order", "na": "not checked",
+		"cosmetic": "cosmetic", "minor": "minor", "major": "major", "unroadworthy": "unroadworthy",
+		"paid": "Paid by the day of issue", "amount_due": "Amount due", "paid_in_full": "Paid in full",
 		"invoice": "Invoice", "credit_note": "Credit note", "receipt": "Receipt",
 		"deposit_statement": "Deposit statement", "agreement": "Rental agreement",
 		"owner_statement": "Owner statement", "draft": "DRAFT", "no_number": "without a number", "number": "Number",
@@ -28,6 +31,9 @@ var words = map[string]map[string]string{
 		"other": "other",
 	},
 	"de": {
+		"nothing_found": "geprüft, ohne Befund", "pass": "in Ordnung", "fail": "nicht in Ordnung", "na": "nicht geprüft",
+		"cosmetic": "kosmetisch", "minor": "gering", "major": "erheblich", "unroadworthy": "nicht verkehrssicher",
+		"paid": "Bis zum Rechnungstag bezahlt", "amount_due": "Zu zahlen", "paid_in_full": "Vollständig bezahlt",
 		"invoice": "Rechnung", "credit_note": "Gutschrift (Rechnungskorrektur)", "receipt": "Quittung",
 		"deposit_statement": "Kautionsabrechnung", "agreement": "Mietvertrag",
 		"owner_statement": "Eigentümerabrechnung", "draft": "ENTWURF", "no_number": "ohne Nummer", "number": "Nummer",
@@ -54,6 +60,9 @@ var words = map[string]map[string]string{
 		"other": "sonstige",
 	},
 	"fr": {
+		"nothing_found": "contrôlé, rien à signaler", "pass": "en ordre", "fail": "pas en ordre", "na": "non contrôlé",
+		"cosmetic": "esthétique", "minor": "léger", "major": "important", "unroadworthy": "hors d'état de rouler",
+		"paid": "Payé au jour de la facture", "amount_due": "Reste à payer", "paid_in_full": "Entièrement payé",
 		"invoice": "Facture", "credit_note": "Avoir", "receipt": "Reçu", "deposit_statement": "Relevé de caution",
 		"agreement": "Contrat de location", "owner_statement": "Relevé du propriétaire", "draft": "BROUILLON",
 		"no_number": "sans numéro", "number": "Numéro", "date": "Date", "due": "Échéance", "booking": "Réservation",
@@ -79,6 +88,9 @@ var words = map[string]map[string]string{
 		"other": "autre",
 	},
 	"es": {
+		"nothing_found": "revisado, sin incidencias", "pass": "en orden", "fail": "no está en orden", "na": "sin revisar",
+		"cosmetic": "estético", "minor": "leve", "major": "grave", "unroadworthy": "no apto para circular",
+		"paid": "Pagado hasta la fecha de emisión", "amount_due": "Por pagar", "paid_in_full": "Pagado por completo",
 		"invoice": "Factura", "credit_note": "Nota de crédito", "receipt": "Recibo",
 		"deposit_statement": "Liquidación de la fianza", "agreement": "Contrato de alquiler",
 		"owner_statement": "Liquidación del propietario", "draft": "BORRADOR", "no_number": "sin número",

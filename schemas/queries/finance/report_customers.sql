@@ -10,15 +10,15 @@
 -- figure rentals count: Rentals that ended in the span.
 -- figure returning_rentals count: Of these, rentals that were not their customer's first.
 -- figure billed money: What these rentals come to without taxes, with all that is posted by now.
--- figure lifetime_net amount: What all bookings of the customers come to since their first day, without taxes and what platforms keep,
---   as far as they were made through the end of the span: fees of cancelled ones too.
+-- figure lifetime_net amount: What the books have of the customers from their first day through the end of the span: revenue less
+--   discounts, refunds and what platforms keep, without taxes; fees of cancelled bookings too.
 -- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
 -- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
 -- ratio lifetime_value money = lifetime_net / customers: What a customer has brought in so far, on average.
 -- ratio customer_rentals ratio = rentals / customers: Rentals of a customer, on average.
 -- A rental is of the local day of its return in the zone of the booking. Bookings without a customer are left out. Money is of the
--- currency, counts are of all. Costs of rentals are not in it: the ledger has no order of customers, and its entries of ten years would
--- have to be read. EXPLAIN indexes=1: bookings by the account.
+-- currency, counts are of all. Costs of rentals are not in it. EXPLAIN indexes=1: bookings by the account; ledger_months by account and month,
+-- and of the month in which the span ends ledger_entries by account and local_date.
 SELECT key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
     countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
     sum(l.net) AS lifetime_net
@@ -59,10 +59,21 @@ FROM (
     GROUP BY key, customer
 ) AS c
 LEFT JOIN (
-    SELECT toUInt64OrZero(substring(customer_id, 5)) AS customer, sum(total_minor - tax_minor + platform_minor) AS net
-    FROM bookings FINAL
-    WHERE account = {account:UInt64} AND archived_at IS NULL AND status IN ('active', 'completed', 'cancelled', 'no_show')
-        AND currency = {currency:String} AND created_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 1 DAY
+    SELECT customer, -sum(amount) AS net
+    FROM (
+        SELECT customer, ledger_account, sum(amount) AS amount
+        FROM ledger_months
+        WHERE account = {account:UInt64} AND month < makeDate32(toYear({to:Date32} + 1), toMonth({to:Date32} + 1), 1)
+            AND currency = {currency:String} AND customer != 0
+        GROUP BY customer, ledger_account
+        UNION ALL
+        SELECT customer, ledger_account, sum(amount) AS amount
+        FROM ledger_entries FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN makeDate32(toYear({to:Date32} + 1), toMonth({to:Date32} + 1), 1) AND {to:Date32}
+            AND currency = {currency:String} AND customer != 0
+        GROUP BY customer, ledger_account
+    )
+    WHERE startsWith(ledger_account, 'revenue.') OR startsWith(ledger_account, 'contra.') OR ledger_account = 'cost.platform_fee'
     GROUP BY customer
 ) AS l ON l.customer = c.customer
 GROUP BY key
