@@ -27,7 +27,7 @@ import (
 
 // Bounds of the duty.
 const (
-	sharesEvery  = 10 * time.Minute
+	sharesEvery  = time.Minute
 	sharesMost   = 5000 // months of vehicles that a round looks at
 	sharesAtOnce = 8    // expenses that are being written
 )
