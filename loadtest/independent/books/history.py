@@ -74,7 +74,7 @@ class History:
                 "make": rng.choice(["Ford", "Kia"]), "model": rng.choice(["A", "B"]), "license_plate": f"R{i}",
                 "vehicle_class_id": classes[i % 2], "home_location_id": places[i % 2], "current_location_id": places[0],
                 "tags": rng.sample(["city", "winter", "premium"], rng.randrange(3)),
-                "owner_customer_id": rng.choice(owners + [""]) or None,
+                "owner_customer_id": rng.choice(owners + [""]) or None, "owner_share_bp": [7000, None, 3333][i % 3],
                 "in_service_on": self.date(rng.randrange(10)),
                 **({"timezone": "America/Los_Angeles"} if i == 4 else {}),
             })["id"]
