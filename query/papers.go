@@ -125,24 +125,26 @@ func OwnerDays(ctx context.Context, db driver.Conn, account fleet.AccountID, own
 // OwnerSpan is a span of days, both of which count, in which a vehicle is an owner's for a share.
 type OwnerSpan struct {
 	Vehicle     uint64
+	Owner       string
 	From, Until string
 	ShareBP     int64
 }
 
-// OwnerEntry is what stands in the ledger because of a vehicle on days of one share: the sum of its entries of one
-// account and booking, of costs of one record.
+// OwnerEntry is what stands in the ledger because of a vehicle on a day: the sum of its entries of one account and
+// booking, of costs of one record.
 type OwnerEntry struct {
 	Vehicle, Booking uint64
 	ShareBP          int64
 	Account          string
 	Cost             uint64 // the record that a cost is of; 0 for what a booking brought
 	Kind             string // of the record that was posted
-	Amount           int64  // a debit is positive
-	FirstOn          time.Time
+	Currency         string
+	Amount           int64 // a debit is positive
+	On               time.Time
 }
 
 // OwnerLedger returns what stands on some accounts because of vehicles, in spans of days of the books, of which those
-// of a vehicle do not overlap.
+// of a vehicle do not overlap, in one currency or, if that is "", in all.
 func OwnerLedger(ctx context.Context, db driver.Conn, account fleet.AccountID, spans []OwnerSpan, currency string,
 	accounts []string) ([]OwnerEntry, error) {
 	if len(spans) == 0 {
@@ -161,6 +163,6 @@ func OwnerLedger(ctx context.Context, db driver.Conn, account fleet.AccountID, s
 		clickhouse.Named("from", slices.Min(since)), clickhouse.Named("to", slices.Max(until)),
 		clickhouse.Named("currency", currency), clickhouse.Named("accounts", accounts),
 	}, func(e *OwnerEntry, row schemas.Row) error {
-		return row.Scan(&e.Vehicle, &e.ShareBP, &e.Booking, &e.Account, &e.Cost, &e.Kind, &e.Amount, &e.FirstOn)
+		return row.Scan(&e.Vehicle, &e.ShareBP, &e.Booking, &e.Account, &e.Cost, &e.Kind, &e.Currency, &e.Amount, &e.On)
 	})
 }

@@ -32,7 +32,7 @@ var keptForGood = map[string][]string{
 		"dirty_spans", "heard"},
 	"goes after 30 or 90 days by itself": {"job_input", "job_output", "job_errors"},
 	"counts of use and progress, no places": {"ingest_outcomes", "device_outcomes", "key_uses", "job_steps",
-		"schedule_looks"},
+		"schedule_looks", "owner_share_looks"},
 	"whose a tracker is":  {"device_owners"},
 	"the retention's own": {"retention_cuts", "retention_keeps"},
 }

@@ -20,6 +20,7 @@ var passedOn = map[string]string{
 var ownCosts = []string{
 	"depreciation", "lease", "loan_interest", "platform_fee", "payment_fee", "bad_debt", "sales_tax", "vehicle_purchase",
 	"vehicle_sale", "loan_principal", "salary", "marketing",
+	"owner_share", "owner_payout",
 }
 
 // expenses has what is billed of expenses follow from them.

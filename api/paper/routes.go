@@ -7,6 +7,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	desks "github.com/motorpool/fleet/api/desk/paper"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rest"
 )
 
@@ -33,12 +34,13 @@ func (a *API) Routes() {
 			"the condition of the vehicle as the inspection at pickup found it and the licence of who rents, masked."},
 		BookingPaperNew.order))
 	a.agreementRoutes(agreement)
-	a.of(made(a, resource{kind: record.OwnerStatements, path: "/v1/owner_statements", noun: "owner statement",
+	statement := a.of(made(a, resource{kind: record.OwnerStatements, path: "/v1/owner_statements", noun: "owner statement",
 		nouns: "owner statements", scope: money, make: a.papers.Owner, about: "Of an owner of vehicles for a month that " +
 			"is over: revenue by booking, what platforms keep, the owner's share by contract (`owner_share_bp` of the " +
 			"vehicle, else all), the costs that owners bear, and the payout. It tells what the ledger has until the end " +
 			"of the month and no earlier statement told. One of a month before all that were told can still be made, and " +
 			"the next statement has what lies between."}, OwnerStatementNew.order))
+	a.statementRoutes(statement)
 }
 
 // made completes a resource by what is sent to make one.
@@ -160,6 +162,32 @@ func (a *API) agreementRoutes(s *rest.Resource[record.Paper]) {
 				at = *sent.SignedAt
 			}
 			return c.Update(func(r *record.Record[record.Paper]) error { return a.papers.Sign(r, sent.SignedBy, at) })
+		},
+	})
+}
+
+// StatementPaid is the body of the action that notes that an owner was paid.
+type StatementPaid struct {
+	PaidOn        string `json:"paid_on,omitempty" format:"date" doc:"The day on which the money moves; today unless given."`
+	PaymentMethod string `json:"payment_method,omitempty" maxLength:"50" example:"bank_transfer"`
+}
+
+// statementRoutes are what can be done with an owner's statement beside.
+func (a *API) statementRoutes(s *rest.Resource[record.Paper]) {
+	rest.Act(s, rest.Action[record.Paper, StatementPaid]{
+		Verb: "pay", Summary: "Note that an owner was paid", Optional: true, Refuses: rest.OtherState,
+		About: "What the statement says is to be paid out leaves the books by an expense of the category " +
+			"`owner_payout`, which is no cost: the owner's share is one already. The statement is `paid` then, until that " +
+			"expense is voided. One of which nothing is to be paid out is refused: 409.",
+		Do: func(c *rest.Call[record.Paper], sent StatementPaid) (record.Record[record.Paper], error) {
+			if sent.PaidOn != "" {
+				if day, err := ledger.ParseDay(sent.PaidOn); err != nil || !day.Known() {
+					return record.Record[record.Paper]{}, fleet.Invalid(fleet.FieldError{Pointer: "/paid_on",
+						Code: "out_of_range", Detail: "must be a date from 1970-01-02 to 2199-12-31"})
+				}
+			}
+			return a.papers.PayOwner(c.Context(), c.By, c.Account, c.ID,
+				desks.Payout{PaidOn: sent.PaidOn, Method: sent.PaymentMethod}, c.CheckRecord)
 		},
 	})
 }

@@ -6,7 +6,7 @@ import "github.com/motorpool/fleet"
 type ExpenseFields struct {
 	VehicleID          string     `json:"vehicle_id,omitempty" example:"veh_1234"`
 	BookingID          string     `json:"booking_id,omitempty" example:"bkg_1234"`
-	Category           string     `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,depreciation,platform_fee,toll,fine,telematics,marketing,salary,other,payment_fee,bad_debt,sales_tax,vehicle_purchase,vehicle_sale,loan_principal" doc:"sales_tax is what was paid over of the taxes that customers paid, vehicle_purchase what a vehicle was bought for, and loan_principal what was paid back of a loan: no costs. vehicle_sale follows from the disposal_on and disposal_price of a vehicle, and nobody writes it. bad_debt is what a customer will never pay of a booking, which no money is moved for. tax is what is due for vehicles."`
+	Category           string     `json:"category" enum:"fuel,charging,maintenance,repair,tires,cleaning,insurance,registration,tax,parking,loan_interest,lease,depreciation,platform_fee,toll,fine,telematics,marketing,salary,other,payment_fee,bad_debt,sales_tax,vehicle_purchase,vehicle_sale,loan_principal,owner_share,owner_payout" doc:"sales_tax is what was paid over of the taxes that customers paid, vehicle_purchase what a vehicle was bought for, and loan_principal what was paid back of a loan: no costs. vehicle_sale follows from the disposal_on and disposal_price of a vehicle, and nobody writes it; nor owner_share, which is what the owner of a vehicle gets of a month. owner_payout is what was paid to an owner, and no cost besides. bad_debt is what a customer will never pay of a booking, which no money is moved for. tax is what is due for vehicles."`
 	Vendor             string     `json:"vendor,omitempty" maxLength:"200"`
 	Description        string     `json:"description,omitempty" maxLength:"1000"`
 	Amount             Money      `json:"amount" doc:"With tax."`
@@ -19,6 +19,7 @@ type ExpenseFields struct {
 	PaymentMethod      string     `json:"payment_method,omitempty" maxLength:"50"`
 	ReceiptDocumentID  string     `json:"receipt_document_id,omitempty"`
 	Financed           *Money     `json:"financed,omitempty" doc:"Of a vehicle_purchase: what a loan has paid of the amount. It is owed to the lender until loan_principal pays it back."`
+	OwnerCustomerID    string     `json:"owner_customer_id,omitempty" doc:"Of an owner_payout: to which owner of vehicles it was paid." example:"cus_1234"`
 	BillableToCustomer bool       `json:"billable_to_customer,omitempty" doc:"When it is posted the booking is charged for it, once, and no more when it is voided."`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
@@ -51,12 +52,15 @@ type Expense struct {
 	Status    string    `json:"status"`           // draft, posted, voided
 	Billed    bool      `json:"billed,omitempty"` // the booking was charged for it
 	// the schedule that made it; nil for what people wrote
-	Scheduled  *Scheduled `json:"scheduled,omitempty"`
-	Sold       *Sold      `json:"sold,omitempty"` // of a vehicle_sale
-	Refunded   *Refunded  `json:"refunded,omitempty"`
-	PostedAt   Instant    `json:"posted_at"`
-	VoidedAt   Instant    `json:"voided_at"`
-	VoidReason string     `json:"void_reason,omitempty"`
+	Scheduled *Scheduled `json:"scheduled,omitempty"`
+	Sold      *Sold      `json:"sold,omitempty"`       // of a vehicle_sale
+	OwnerDays []OwnerDay `json:"owner_days,omitempty"` // of an owner_share
+	Refunded  *Refunded  `json:"refunded,omitempty"`
+	// the owner's statement whose payout it is
+	StatementID string  `json:"owner_statement_id,omitempty"`
+	PostedAt    Instant `json:"posted_at"`
+	VoidedAt    Instant `json:"voided_at"`
+	VoidReason  string  `json:"void_reason,omitempty"`
 }
 
 // The states of an expense.

@@ -156,7 +156,8 @@ type PaperSettings struct {
 }
 
 // The states of a paper. A draft has no number. One that is being issued has all that is printed, and gets its number
-// within moments. Invoices are open, paid or credited then, all other papers issued.
+// within moments. Invoices are open, paid or credited then, all other papers issued; an owner's statement is paid when
+// the owner was, and issued again when that payout is voided.
 //
 //	draft ──► issuing ──► open ⇄ paid
 //	                       └──► credited

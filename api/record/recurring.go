@@ -29,7 +29,7 @@ var RecurringCosts = Kind[RecurringCost]{Name: "recurring_cost", Prefix: fleet.R
 
 // Scheduled says by what schedule an expense was made.
 type Scheduled struct {
-	By     string `json:"by"`     // the vehicle's or the recurring cost's id
+	By     string `json:"by"`     // the id of the vehicle, of the recurring cost, or of the owner who has a share
 	What   string `json:"what"`   // of the vehicle's schedules
 	Number int    `json:"number"` // of the period
 	// voided because the schedule does not ask for it any more, and not because somebody said so
@@ -46,4 +46,13 @@ type Refunded struct {
 type Sold struct {
 	Cost        Money `json:"cost"`        // what it was bought for
 	Depreciated Money `json:"depreciated"` // what it has lost in value since
+}
+
+// OwnerDay is what the owner of a vehicle gets and bears of a day of the books, in minor units of the expense's
+// currency. What is taken back of an earlier day is negative.
+type OwnerDay struct {
+	On       string `json:"on"`
+	Share    int64  `json:"share,omitempty"`    // of what the vehicle brought
+	Variable int64  `json:"variable,omitempty"` // costs that the owner bears
+	Fixed    int64  `json:"fixed,omitempty"`
 }

@@ -27,9 +27,10 @@ type Expense struct {
 	VoidedAt   record.Instant   `json:"voided_at"`
 	VoidReason string           `json:"void_reason,omitempty"`
 	ChargeID   *string          `json:"charge_id" doc:"The line of the booking by which the customer is billed, if it is billable_to_customer and was posted." example:"chg_1234"`
-	Schedule   *string          `json:"schedule" doc:"By which schedule it was made: recurring, or one of its vehicle's, as purchase, depreciation, insurance, loan_interest, loan_principal, lease and disposal; null if somebody wrote it." example:"depreciation"`
+	Schedule   *string          `json:"schedule" doc:"By which schedule it was made: recurring, or one of its vehicle's, as purchase, depreciation, insurance, loan_interest, loan_principal, lease and disposal, or owner_share, what the owner of a vehicle gets; null if somebody wrote it." example:"depreciation"`
 	Recurring  *string          `json:"recurring_cost_id" doc:"The recurring cost that made it, if schedule is recurring." example:"rcc_1234"`
 	Refunded   *record.Refunded `json:"refunded" doc:"Of an expense by schedule that was paid ahead: what comes back because its vehicle was disposed of; null if nothing does."`
+	Statement  *string          `json:"owner_statement_id" doc:"The owner's statement whose payout it is, if that was paid by its action." example:"ost_1234"`
 	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its vehicle or booking when it was written."`
 
 	rest.Stamps
@@ -79,7 +80,12 @@ func (a *API) expenseRoutes() {
 			if faults := dayFaults("/paid_on", sent.PaidOn); faults != nil {
 				return rec{}, fleet.Invalid(faults...)
 			}
-			return c.Update(func(rec *rec) error { return record.PaidOn(rec, sent.PaidOn) })
+			return c.Update(func(rec *rec) error {
+				if err := notOwners(rec); err != nil {
+					return err
+				}
+				return record.PaidOn(rec, sent.PaidOn)
+			})
 		},
 	})
 	rest.Act(s, rest.Action[record.Expense, ExpenseVoid]{
@@ -88,6 +94,9 @@ func (a *API) expenseRoutes() {
 			"cannot give that back (it is archived, or a discount was given on the line) this is refused: 409.",
 		Do: func(c *asked, sent ExpenseVoid) (rec, error) {
 			return c.Update(func(rec *rec) error {
+				if err := notOwners(rec); err != nil {
+					return err
+				}
 				if err := record.Void(rec, record.InstantOf(a.Now()), sent.Reason); err != nil {
 					return err
 				}
@@ -95,6 +104,16 @@ func (a *API) expenseRoutes() {
 			})
 		},
 	})
+}
+
+// notOwners refuses to change what an owner gets of a vehicle by hand: it follows from what the vehicle brings.
+func notOwners(rec *record.Record[record.Expense]) error {
+	if rec.Body.Category != ledger.OwnerShare {
+		return nil
+	}
+	return fleet.NewError(fleet.CodeConflict, "This is what the owner of a vehicle gets, by the ledger and the vehicle's "+
+		"owner_share_bp, and follows these by itself. What is paid to the owner is POST /v1/owner_statements/{id}/pay, "+
+		"or an expense of the category owner_payout.")
 }
 
 func (a *API) expenseResource() *rest.Resource[record.Expense] {
@@ -143,6 +162,7 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 		}
 	}
 	faults = append(faults, financedFaults(e)...)
+	faults = append(faults, ownerFaults(e)...)
 	faults = append(faults, dayFaults("/incurred_on", e.IncurredOn)...)
 	if e.PaidOn != "" {
 		faults = append(faults, dayFaults("/paid_on", e.PaidOn)...)
@@ -183,6 +203,10 @@ func (a *API) prepareExpense(r *http.Request, e *record.Expense) error {
 			return fleet.Invalid(fleet.NoSuch("/receipt_document_id", "document", fleet.DocumentPrefix, e.ReceiptDocumentID))
 		}
 	}
+	if err := a.CheckExists(r, &query.Customers, fleet.CustomerPrefix, e.OwnerCustomerID, "/owner_customer_id",
+		"customer"); err != nil {
+		return err
+	}
 	account := auth.From(r.Context()).Account
 	var booking *record.Booking
 	var err error
@@ -222,6 +246,20 @@ func financedFaults(e *record.Expense) []fleet.FieldError {
 	return append(faults, moneyFaults("/financed", *e.Financed, 0, max(e.Amount.Amount, 0))...)
 }
 
+// ownerFaults says what is wrong with what is paid to an owner of vehicles, and with a share, which nobody writes.
+func ownerFaults(e *record.Expense) []fleet.FieldError {
+	switch {
+	case e.Category == ledger.OwnerShare:
+		return []fleet.FieldError{{Pointer: "/category", Code: "invalid", Detail: "owner_share follows from what a vehicle " +
+			"brings and its owner_share_bp; what is paid to its owner is of the category owner_payout"}}
+	case e.Category == ledger.OwnerPayout && e.OwnerCustomerID == "":
+		return []fleet.FieldError{{Pointer: "/owner_customer_id", Code: "required", Detail: "says which owner was paid"}}
+	case e.Category != ledger.OwnerPayout && e.OwnerCustomerID != "":
+		return []fleet.FieldError{{Pointer: "/owner_customer_id", Code: "invalid", Detail: "is of an owner_payout alone"}}
+	}
+	return nil
+}
+
 func showExpenses(_ context.Context, records []record.Record[record.Expense], _ []string) ([]rest.Shown, error) {
 	views := make([]rest.Shown, len(records))
 	for i, rec := range records {
@@ -229,7 +267,8 @@ func showExpenses(_ context.Context, records []record.Record[record.Expense], _ 
 		view := Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields,
 			Object: "expense", Status: e.Status,
 			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason,
-			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Refunded: e.Refunded, Stamps: rest.StampsOf(rec)}
+			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Refunded: e.Refunded,
+			Statement: rest.TextOrNull(e.StatementID), Stamps: rest.StampsOf(rec)}
 		if s := e.Scheduled; s != nil {
 			view.Schedule = &s.What
 			if s.What == string(cost.Recurring) {

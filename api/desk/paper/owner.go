@@ -113,7 +113,7 @@ func (d *Papers) ownerContent(ctx context.Context, account fleet.AccountID, o Or
 	amounts := make([]paperwork.OwnerAmount, len(entries))
 	for i, e := range entries {
 		amounts[i] = paperwork.OwnerAmount{VehicleID: vehicles[e.Vehicle], Account: e.Account, ShareBP: e.ShareBP,
-			Amount: -e.Amount, On: e.FirstOn.Format(time.DateOnly)}
+			Amount: -e.Amount, On: e.On.Format(time.DateOnly)}
 		if e.Booking != 0 {
 			amounts[i].BookingID = fleet.FormatID(fleet.BookingPrefix, e.Booking)
 			refs = append(refs, record.Ref{Kind: d.Bookings.Kind().Name, ID: e.Booking})
@@ -143,10 +143,11 @@ func (d *Papers) ownerContent(ctx context.Context, account fleet.AccountID, o Or
 	return content, nil
 }
 
-// ownerSpans are the days from one to another on which vehicles are an owner's. What the last revision of a local day
-// says counts from that day until the day of the next one, so that a day has one owner and one share, and both stand
-// once the day is over: statements of several owners never tell a day twice. A vehicle that nobody owned yet is its
-// first owner's from its beginning, because an owner who is typed in late was the owner before.
+// ownerSpans are the days from one to another on which vehicles are an owner's, or if that is "" anybody's. What
+// the last revision of a local day says counts from that day until the day of the next one, so that a day has one
+// owner and one share, and both stand once the day is over: statements of several owners never tell a day twice. A
+// vehicle that nobody owned yet is its first owner's from its beginning, because an owner who is typed in late was
+// the owner before.
 //
 //	revisions  ──no owner──│──A, 70 %──────│──A, 50 %──────│──B──────────
 //	days       ◄─────────── A, 70 % ───────┤── A, 50 % ────┤── B ───────►
@@ -165,8 +166,9 @@ func ownerSpans(days []query.OwnerDay, owner, from, until string) []query.OwnerS
 		if i+1 < len(days) && days[i+1].Vehicle == d.Vehicle {
 			last = min(until, days[i+1].Day.AddDate(0, 0, -1).Format(time.DateOnly))
 		}
-		if d.Owner == owner && first <= last {
-			spans = append(spans, query.OwnerSpan{Vehicle: d.Vehicle, From: first, Until: last, ShareBP: d.ShareBP})
+		if d.Owner != "" && (owner == "" || d.Owner == owner) && first <= last {
+			spans = append(spans, query.OwnerSpan{Vehicle: d.Vehicle, Owner: d.Owner, From: first, Until: last,
+				ShareBP: d.ShareBP})
 		}
 	}
 	return spans

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -21,6 +22,7 @@ type entry struct {
 	source       uint64
 	purpose      string
 	location     uint64
+	currency     string // USD unless given
 }
 
 // post writes entries of the ledger, as a transaction each.
@@ -34,8 +36,8 @@ func (d *Papers) post(t *testing.T, entries ...entry) {
 	for _, e := range entries {
 		vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, e.vehicle)
 		id := d.Store.NextID()
-		if err := batch.Append(uint64(account), e.day, e.account, id, uint32(1), id, e.amount, "USD", e.day, vehicle,
-			e.booking, e.location, e.purpose, e.kind, e.source); err != nil {
+		if err := batch.Append(uint64(account), e.day, e.account, id, uint32(1), id, e.amount,
+			cmp.Or(e.currency, "USD"), e.day, vehicle, e.booking, e.location, e.purpose, e.kind, e.source); err != nil {
 			t.Fatal(err)
 		}
 	}

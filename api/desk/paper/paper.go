@@ -7,7 +7,8 @@
 //
 // A paper is sealed by one revision of it, from which on nothing that is printed changes. Its number is given after
 // that, by one revision of the register of its series (see number.go). Papers post nothing: charges, payments and
-// deposits stand in the ledger because of their bookings and payments already.
+// deposits stand in the ledger because of their bookings and payments already. What owners get is posted by its month,
+// whether or not there is a statement of it (see share.go).
 package paper
 
 import (
@@ -63,9 +64,11 @@ func (d *Papers) Register() {
 		return d.NumberSealed(ctx, d.Now().Add(-issuingAlone))
 	})
 	d.AddDuty("papers: forget who was erased", forgetEvery, d.forgetErased)
+	d.AddDuty("papers: shares of owners into the books", sharesEvery, d.PostShares)
 	for _, kind := range []string{record.Invoices.Name, record.CreditNotes.Name} {
 		d.Store.Then(kind, "paid invoices", d.afterPaper)
 	}
+	d.Store.Then(d.Expenses.Kind().Name, "paid statements", d.afterPayout)
 	d.Store.Then(d.Payments.Kind().Name, "paid invoices", d.afterPayment)
 	d.Store.Then(d.Bookings.Kind().Name, "paid invoices", d.afterBooking)
 }

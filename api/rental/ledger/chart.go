@@ -20,7 +20,8 @@ const (
 	Prepayments             Account = "customer_prepayments" // what customers paid before they were billed
 	DeferredRevenue         Account = "deferred_revenue"     // what is billed and not earned yet
 	TaxPayable              Account = "tax_payable"
-	LoansPayable            Account = "loans_payable" // what lenders have paid for vehicles and get back
+	LoansPayable            Account = "loans_payable"  // what lenders have paid for vehicles and get back
+	OwnersPayable           Account = "owners_payable" // what owners of vehicles get of what these brought
 	RevenueTime             Account = "revenue.time"
 	RevenueMileage          Account = "revenue.mileage"
 	RevenueExtras           Account = "revenue.extras"
@@ -32,6 +33,9 @@ const (
 	ContraRefund            Account = "contra.refund"    // adjustments in the customer's favour
 	DisposalGain            Account = "gain_on_disposal" // what vehicles were sold for, less their book value; a credit
 	FX                      Account = "fx"
+	OwnersShare             Account = "cost.owner_share"
+	BorneVariable           Account = "owner_borne.variable" // variable costs that owners bear; a credit
+	BorneFixed              Account = "owner_borne.fixed"    // fixed costs that owners bear; a credit
 
 	cost = "cost." // and the category of an expense
 )
@@ -80,6 +84,7 @@ var Chart = []Line{
 	{DeferredRevenue, Liability, "2300", "Deferred revenue", ""},
 	{TaxPayable, Liability, "2400", "Taxes payable", ""},
 	{LoansPayable, Liability, "2500", "Vehicle loans", ""},
+	{OwnersPayable, Liability, "2600", "Owed to owners of vehicles", ""},
 	{Equity, OwnersPart, "3000", "Owner's equity", ""},
 	{RetainedEarnings, OwnersPart, "3100", "Retained earnings", ""},
 	{OpeningBalance, OwnersPart, "3900", "Opening balances", ""},
@@ -111,6 +116,9 @@ var Chart = []Line{
 	{DisposalGain, Cost, "5410", "Gains and losses on disposal", "cost_depreciation"},
 	{cost + "platform_fee", Cost, "5500", "Platform fees", "platform_fees"},
 	{cost + "payment_fee", Cost, "5510", "Payment fees", "cost_other_variable"},
+	{OwnersShare, Cost, "5520", "Owners' shares", "cost_other_variable"},
+	{BorneVariable, Cost, "5530", "Running costs borne by owners", "cost_other_variable"},
+	{BorneFixed, Cost, "5540", "Fixed costs borne by owners", "cost_other_fixed"},
 	{cost + "marketing", Cost, "5600", "Marketing", "cost_other_fixed"},
 	{cost + "salary", Cost, "5700", "Salaries", "cost_other_fixed"},
 	{cost + "bad_debt", Cost, "5800", "Bad debts", "cost_other_fixed"},
@@ -139,6 +147,24 @@ func (a Account) Type() string { return lines[a].Type }
 // noCost are the accounts of those categories of expenses that are no costs.
 var noCost = map[string]Account{
 	"sales_tax": TaxPayable, "vehicle_purchase": FixedAsset, "vehicle_sale": FixedAsset, "loan_principal": LoansPayable,
+	OwnerPayout: OwnersPayable,
+}
+
+// OwnerPayout is the category of expenses that are paid to owners of vehicles, and no cost: that is their share.
+// OwnerShare is the category of what the books owe them, which is worked out and nobody writes.
+const (
+	OwnerPayout = "owner_payout"
+	OwnerShare  = "owner_share"
+)
+
+// Borne is the account on which a cost that an owner bears is taken off again, of what is variable or of what is fixed
+// as the cost itself is; so contribution and profit of a vehicle are those of the fleet.
+func Borne(of Account) Account {
+	switch lines[of].Measure {
+	case "cost_energy", "cost_maintenance", "cost_other_variable":
+		return BorneVariable
+	}
+	return BorneFixed
 }
 
 // CostOf returns the account of a category of expenses.

@@ -237,6 +237,11 @@ func (b *books) stepCost() {
 			e.Financed = &loan
 		case "vehicle_sale":
 			e.Sold = &record.Sold{Cost: part("bought for"), Depreciated: part("lost")}
+		case "owner_share":
+			for range rapid.IntRange(0, 3).Draw(b.t, "days") {
+				e.OwnerDays = append(e.OwnerDays, record.OwnerDay{On: b.date(), Share: part("share").Amount - 500_000,
+					Variable: part("variable").Amount, Fixed: part("fixed").Amount - 500_000})
+			}
 		}
 		b.expenses = append(b.expenses, e)
 		change(b, e, ledger.OfExpense, func() { e.Status = record.ExpensePosted })

@@ -82,6 +82,10 @@ func OfExpense(e *record.Expense) []Posting {
 		k.dims.Vehicle = e.VehicleID
 	}
 	incurred := dayOr(e.IncurredOn, 0) // 0, the day on which it becomes known, if there is none
+	if e.Category == OwnerShare {
+		k.shareOut(e)
+		return Sum(k.postings)
+	}
 	if e.Sold != nil {
 		k.sell(incurred, e)
 		return Sum(k.postings)
@@ -122,7 +126,30 @@ func OfExpense(e *record.Expense) []Posting {
 		}
 	}
 	k.level(PrepaidExpenses, Payable)
+	k.owedTo(e.OwnerCustomerID)
 	return Sum(k.postings)
+}
+
+// shareOut books what an owner gets of what a vehicle brought, on the days on which it brought that, and takes off what
+// the owner bears of its costs. It is owed until it is paid out.
+func (k *book) shareOut(e *record.Expense) {
+	for _, d := range e.OwnerDays {
+		on := dayOr(d.On, 0)
+		money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: e.Amount.Currency} }
+		k.move(on, OwnersShare, OwnersPayable, money(d.Share))
+		k.move(on, OwnersPayable, BorneVariable, money(d.Variable))
+		k.move(on, OwnersPayable, BorneFixed, money(d.Fixed))
+	}
+	k.owedTo(e.OwnerCustomerID)
+}
+
+// owedTo says of what stands on OwnersPayable whose it is. The cost is of no customer: an owner rents nothing.
+func (k *book) owedTo(owner string) {
+	for i := range k.postings {
+		if k.postings[i].Account == OwnersPayable {
+			k.postings[i].Customer = owner
+		}
+	}
 }
 
 // sell takes a vehicle that is sold out of the books. What it was sold for less its book value is a gain, or a loss;

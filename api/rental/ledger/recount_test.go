@@ -250,12 +250,23 @@ func (r *recount) expense(e *record.Expense) {
 	if e.Status != record.ExpensePosted {
 		return
 	}
-	if e.Category == "vehicle_sale" {
+	switch e.Category {
+	case "vehicle_sale":
 		r.sale(e)
+		return
+	case "owner_share":
+		for _, day := range e.OwnerDays {
+			if r.over(day.On) {
+				r.add("cost.owner_share", e.Amount.Currency, day.Share)
+				r.add("owner_borne.variable", e.Amount.Currency, -day.Variable)
+				r.add("owner_borne.fixed", e.Amount.Currency, -day.Fixed)
+				r.add("owners_payable", e.Amount.Currency, day.Variable+day.Fixed-day.Share)
+			}
+		}
 		return
 	}
 	account := map[string]string{"sales_tax": "tax_payable", "vehicle_purchase": "fixed_asset",
-		"loan_principal": "loans_payable"}[e.Category]
+		"loan_principal": "loans_payable", "owner_payout": "owners_payable"}[e.Category]
 	if account == "" {
 		account = "cost." + e.Category
 	}

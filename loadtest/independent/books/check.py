@@ -17,6 +17,7 @@ import urllib.parse
 
 import activity
 import history
+import owners
 import recount
 from client import Client
 
@@ -261,8 +262,11 @@ def main():
     for name, client in clients:
         if not stands:
             costs_posted(client, history.VEHICLES)
+            not_shared = owners.posted(client)
             caught_up(client, datetime.datetime.now(recount.UTC))
         check = Check(client)
+        if not stands:
+            check.wrong += not_shared
         check.run(first, today - recount.DAY)
         print(f"{name}: {check.compared} figures compared, {len(check.wrong)} differ; "
               f"not worked out again: {', '.join(sorted(check.left)) or 'none'}", flush=True)

@@ -80,7 +80,7 @@ class History:
                 "make": rng.choice(["Ford", "Kia"]), "model": rng.choice(["A", "B"]), "license_plate": f"R{i}",
                 "vehicle_class_id": classes[i % 2], "home_location_id": places[i % 2], "current_location_id": places[0],
                 "tags": rng.sample(["city", "winter", "premium"], rng.randrange(3)),
-                "owner_customer_id": rng.choice(owners + [""]) or None,
+                "owner_customer_id": rng.choice(owners + [""]) or None, "owner_share_bp": [7000, None, 3333][i % 3],
                 "fuel_type": "electric" if i == 3 else "gasoline",
                 "acquired_on" if i == 2 else "in_service_on": self.date(rng.randrange(10) if i < 5 else 1),
                 "acquisition_cost": self.money(1_000_000, 3_000_000), "residual_value": self.money(100_000, 900_000),

@@ -18,7 +18,8 @@ REVENUE = {
 }
 ENERGY = {"cost.fuel", "cost.charging"}
 MAINTENANCE = {"cost.maintenance", "cost.repair", "cost.tires"}
-OTHER_VARIABLE = {"cost.cleaning", "cost.toll", "cost.fine", "cost.payment_fee"}
+OTHER_VARIABLE = {"cost.cleaning", "cost.toll", "cost.fine", "cost.payment_fee", "cost.owner_share",
+                  "owner_borne.variable"}
 FINANCE = {"cost.lease", "cost.loan_interest"}
 
 MEASURES = {*REVENUE.values(), "toll_recharge", "platform_fees", "energy", "maintenance", "other_variable", "finance",
@@ -45,7 +46,7 @@ def measure(account):
         return "depreciation"
     if account == "cost.insurance":
         return "insurance"
-    if account.startswith("cost.") or account == "fx":
+    if account.startswith("cost.") or account in ("fx", "owner_borne.fixed"):
         return "other_fixed"
     return None
 

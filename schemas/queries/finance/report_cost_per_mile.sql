@@ -6,7 +6,7 @@
 -- figure energy money [ledger cost_energy]: Fuel and charging.
 -- figure maintenance money [ledger cost_maintenance]: Maintenance, repairs and tires.
 -- figure variable_cost money [ledger cost_energy, cost_maintenance, cost_other_variable, toll_recharge]: Energy, maintenance and
---   other costs of driving and renting, less tolls and fines that are passed on.
+--   other costs of driving and renting, owners' shares among them, less tolls and fines that are passed on.
 -- figure fixed_cost money [ledger cost_depreciation, cost_finance, cost_insurance, cost_other_fixed]: Depreciation, finance,
 --   insurance and other costs that are there whether vehicles are driven or not.
 -- figure total_cost money [ledger cost_energy, cost_maintenance, cost_other_variable, toll_recharge, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed]: Variable

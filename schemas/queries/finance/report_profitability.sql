@@ -11,7 +11,7 @@
 -- figure energy money [ledger cost_energy]: Fuel and charging.
 -- figure maintenance money [ledger cost_maintenance]: Maintenance, repairs and tires.
 -- figure other_variable money [ledger cost_other_variable]: Other costs of driving and renting: cleaning, tolls, fines, payment
---   fees.
+--   fees, and what owners of vehicles get, less the running costs that they bear.
 -- figure toll_recharge money [ledger minus toll_recharge]: Tolls and fines passed on to customers, which lessen the variable cost.
 -- figure variable_cost money [ledger cost_energy, cost_maintenance, cost_other_variable, toll_recharge]: Energy, maintenance
 --   and other variable costs, less what is passed on.
@@ -20,7 +20,8 @@
 -- figure depreciation money [ledger cost_depreciation]: Depreciation.
 -- figure finance money [ledger cost_finance]: Leases and interest.
 -- figure insurance money [ledger cost_insurance]: Insurance.
--- figure other_fixed money [ledger cost_other_fixed]: Other costs that are there whether vehicles are rented or not.
+-- figure other_fixed money [ledger cost_other_fixed]: Other costs that are there whether vehicles are rented or not, less
+--   the fixed costs that owners of vehicles bear.
 -- figure fixed_cost money [ledger cost_depreciation, cost_finance, cost_insurance, cost_other_fixed]: Depreciation, finance,
 --   insurance and other fixed costs.
 -- figure paid money: On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.

@@ -1,0 +1,293 @@
+package paper
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
+)
+
+// shareIn is what stands in the books because of an owner in a month.
+type shareIn struct{ owner, vehicle, month, currency string }
+
+// booked adds up what the expenses of a category stand for in the books, by the ledger's own word, on an account.
+func (d *Papers) booked(t *testing.T, on ledger.Account) map[shareIn]int64 {
+	t.Helper()
+	found := map[shareIn]int64{}
+	rows, err := d.DB.Query(t.Context(), `SELECT body FROM expenses FINAL WHERE account = 7 AND category LIKE 'owner%'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var body string
+		var e record.Expense
+		if err := rows.Scan(&body); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(body), &e); err != nil {
+			t.Fatal(err)
+		}
+		sums := map[ledger.Day]int64{}
+		for _, p := range ledger.OfExpense(&e) {
+			sums[p.Day] += p.Amount
+			if p.Account == ledger.OwnersPayable && p.Customer != e.OwnerCustomerID {
+				t.Errorf("%+v is not of %s", p, e.OwnerCustomerID)
+			}
+			if p.Account == on {
+				of := shareIn{e.OwnerCustomerID, p.Vehicle, p.Day.String()[:7], p.Currency}
+				if found[of] += p.Amount; found[of] == 0 {
+					delete(found, of)
+				}
+			}
+		}
+		for day, sum := range sums {
+			if sum != 0 {
+				t.Errorf("%s does not balance: %d", day, sum)
+			}
+		}
+	}
+	return found
+}
+
+// told adds up the share lines of statements, and costs, for the month of each: the statement's.
+func told(of map[shareIn]int64, r rec, month string, kind string) {
+	for _, l := range r.Body.Lines {
+		if l.Type == kind {
+			key := shareIn{r.Body.CustomerID, l.VehicleID, month, r.Body.Currency}
+			if of[key] += l.Amount.Amount; of[key] == 0 {
+				delete(of, key)
+			}
+		}
+	}
+}
+
+// share has what owners get be posted, and fails if a second look finds anything.
+func (d *Papers) share(t *testing.T) {
+	t.Helper()
+	if err := d.PostShares(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	revisions := func() (n uint64) {
+		if err := d.DB.QueryRow(t.Context(), `SELECT sum(revision) FROM expenses FINAL`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	was := revisions()
+	if err := d.PostShares(t.Context()); err != nil || revisions() != was {
+		t.Fatalf("looked again: %d revisions after %d, %v", revisions(), was, err)
+	}
+}
+
+// Random histories of two owners in two currencies, with refunds, reversals, costs, corrections of months that were
+// told, and shares and owners that change in mid-month: what stands in the books by vehicle and month is what the
+// statements tell, as long as nothing is corrected after its month was told; and all in all it is that in any case.
+func TestWhatOwnersGetStandsInTheBooksAsStatementsTellIt(t *testing.T) {
+	for seed := range uint64(2) {
+		rng := rand.New(rand.NewPCG(seed, 18))
+		on(t, "2026-01-01")
+		d := withAccount(t)
+		owners := []string{d.person(t, "Olga"), d.person(t, "Hugo")}
+		cars := []string{d.car(t, "A", owners[0]), d.car(t, "B", owners[1]), d.car(t, "C", ""), d.car(t, "D", owners[0])}
+		accounts := []string{"revenue.time", "revenue.time", "revenue.fees", "contra.refund", "cost.platform_fee",
+			"revenue.toll_recharge", "cost.repair", "cost.insurance", "cost.fuel", "cash"}
+		statements, costs := map[shareIn]int64{}, map[shareIn]int64{}
+		corrected := seed > 0
+		for month := range 3 {
+			first := time.Date(2026, time.Month(1+month), 1, 0, 0, 0, 0, time.UTC)
+			if month > 0 {
+				on(t, first.AddDate(0, 0, 9+rng.IntN(10)).Format(time.DateOnly))
+				d.give(t, cars[rng.IntN(len(cars))], owners[rng.IntN(2)], int64(rng.IntN(10001)))
+				d.give(t, cars[0], owners[rng.IntN(2)], int64(rng.IntN(10001)))
+			}
+			var entries []entry
+			for range 60 {
+				from, days := first, 28
+				if corrected && rng.IntN(4) == 0 {
+					from, days = first.AddDate(0, -month, 0), 28*(month+1) // the books of past months are open still
+				}
+				account := accounts[rng.IntN(len(accounts))]
+				amount := rng.Int64N(100_000) - 50_000*rng.Int64N(2)
+				if ledger.Account(account).Type() == ledger.Revenue {
+					amount = -amount
+				}
+				e := entry{day: from.AddDate(0, 0, rng.IntN(days)).Format(time.DateOnly), account: account,
+					vehicle: cars[rng.IntN(len(cars))], amount: amount, kind: "booking", booking: 1 + rng.Uint64N(9),
+					currency: []string{"USD", "USD", "EUR"}[rng.IntN(3)]}
+				if ledger.Account(account).Type() == ledger.Cost && account != "cost.platform_fee" {
+					e.kind, e.booking, e.source = "expense", 0, 1+rng.Uint64N(9)
+				}
+				if entries = append(entries, e); rng.IntN(6) == 0 { // taken back
+					e.amount = -e.amount
+					entries = append(entries, e)
+				}
+			}
+			d.post(t, entries...)
+			d.share(t) // in the month, too
+			on(t, first.AddDate(0, 1, 1).Format(time.DateOnly))
+			for _, owner := range owners {
+				for _, currency := range []string{"USD", "EUR"} {
+					r, err := d.Owner(t.Context(), by, account, d.Store.NextID(),
+						Order{CustomerID: owner, Month: first.Format("2006-01"), Currency: currency})
+					if err != nil {
+						t.Fatal(err)
+					}
+					told(statements, r, first.Format("2006-01"), "share")
+					told(costs, r, first.Format("2006-01"), "cost")
+				}
+			}
+		}
+		d.share(t)
+		shares, borne := d.booked(t, ledger.OwnersShare), d.booked(t, ledger.BorneVariable)
+		for of, amount := range d.booked(t, ledger.BorneFixed) {
+			borne[of] += amount
+		}
+		if corrected { // corrections are of their month in the books, and on the next statement
+			shares, statements = inAll(shares), inAll(statements)
+			borne, costs = inAll(borne), inAll(costs)
+		}
+		if len(shares) < 4 || len(borne) < 4 {
+			t.Fatalf("too little to compare: %v, %v", shares, borne)
+		}
+		if !maps.Equal(shares, statements) || !maps.Equal(borne, costs) {
+			t.Errorf("seed %d: shares\n%v, statements\n%v; costs\n%v, statements\n%v", seed, shares, statements, borne, costs)
+		}
+	}
+}
+
+// inAll leaves months out.
+func inAll(of map[shareIn]int64) map[shareIn]int64 {
+	sums := map[shareIn]int64{}
+	for key, amount := range of {
+		key.month = ""
+		if sums[key] += amount; sums[key] == 0 {
+			delete(sums, key)
+		}
+	}
+	return sums
+}
+
+// A vehicle that is nobody's again keeps what was its owner's, also if nothing was earned before; a cost that owners
+// bear no more is not given back if it was told, and is if it was not.
+func TestSharesFollowOwnersAndTheCostsThatTheyBear(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	car := d.car(t, "CAR", owner)
+	d.share(t)
+	on(t, "2026-02-10")
+	d.give(t, car, "", 10000)
+	d.earns(t, car, "2026-02-09", 100)
+	d.earns(t, car, "2026-02-10", 1000)
+	d.post(t, entry{day: "2026-01-05", account: "cost.repair", vehicle: car, amount: 30, kind: "expense", source: 9},
+		entry{day: "2026-02-05", account: "cost.repair", vehicle: car, amount: 4, kind: "expense", source: 10})
+	d.share(t)
+	books := func(want string) {
+		t.Helper()
+		got := fmt.Sprint(inAll(d.booked(t, ledger.OwnersPayable)), inAll(d.booked(t, ledger.BorneVariable)))
+		key := fmt.Sprintf("{%s %s  USD}:", owner, car)
+		if want = fmt.Sprintf(want, key, key); got != want {
+			t.Errorf("the books say %s, want %s", got, want)
+		}
+	}
+	books("map[%s-66] map[%s-34]")
+	d.tell(t, owner, "2026-01", 0, -30)
+	if _, err := d.Accounts.Update(t.Context(), by, account, uint64(account), 0,
+		func(r *record.Record[record.Account]) error {
+			r.Body.Papers = &record.PaperSettings{Costs: []string{"insurance"}}
+			return nil
+		}); err != nil {
+		t.Fatal(err)
+	}
+	d.share(t)
+	books("map[%s-70] map[%s-30]")
+}
+
+// Two processes look at once, and one had read the ledger before something was posted: its older sums do not stand.
+func TestOldSumsOfSharesDoNotStand(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	car := d.car(t, "CAR", owner)
+	d.earns(t, car, "2026-01-10", 100)
+	d.share(t)
+	id, _ := fleet.ParseID(fleet.VehiclePrefix, car)
+	of := shareOf{car, owner, "USD"}
+	month := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	number := 2026 * 12
+	expense := shareID(account, of, number)
+	late := &sharing{Papers: d, account: account, vehicles: map[uint64]*record.Vehicle{id: {}}}
+	d.earns(t, car, "2026-01-11", 11)
+	d.share(t)
+	err := late.write(t.Context(), expense, 1, of, func(e *record.Expense) { shareExpense(e, of, nil, month, number) })
+	if fleet.CodeOf(err) != fleet.CodeStale {
+		t.Errorf("older sums were written: %v", err)
+	}
+	err = late.write(t.Context(), expense, 0, of, func(e *record.Expense) { shareExpense(e, of, nil, month, number) })
+	if err == nil {
+		t.Error("older sums were made beside")
+	}
+	if got := inAll(d.booked(t, ledger.OwnersPayable)); got[shareIn{owner, car, "", "USD"}] != -111 {
+		t.Errorf("the books owe %v", got)
+	}
+}
+
+// A statement is paid once, however often that is asked for, and again after its payout was voided.
+func TestAStatementIsPaidOnce(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	car := d.car(t, "CAR", owner)
+	d.earns(t, car, "2026-01-10", 100)
+	r := d.tell(t, owner, "2026-01", 100, 100)
+	pay := func() (rec, error) {
+		return d.PayOwner(t.Context(), by, account, r.ID, Payout{PaidOn: "2026-02-05"}, func(*rec) error { return nil })
+	}
+	payable := ledger.OwnersPayable
+	for range 2 {
+		paid, err := pay()
+		if err != nil || paid.Body.Status != record.PaperPaid {
+			t.Fatalf("paid: %s, %v", paid.Body.Status, err)
+		}
+		if _, err := pay(); fleet.CodeOf(err) != fleet.CodeTransition {
+			t.Errorf("paid again: %v", err)
+		}
+		if got := d.booked(t, payable)[shareIn{owner, "", "2026-02", "USD"}]; got != 100 {
+			t.Errorf("%d left what is owed", got)
+		}
+		d.voidPayouts(t)
+		if got := d.booked(t, payable)[shareIn{owner, "", "2026-02", "USD"}]; got != 0 {
+			t.Errorf("%d left what is owed and came back", got)
+		}
+	}
+	d.earns(t, car, "2026-02-10", -100)
+	owes := d.tell(t, owner, "2026-02", -100, -100)
+	if _, err := d.PayOwner(t.Context(), by, account, owes.ID, Payout{},
+		func(*rec) error { return nil }); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("who owes was paid: %v", err)
+	}
+}
+
+// voidPayouts takes what was paid to owners out of the books.
+func (d *Papers) voidPayouts(t *testing.T) {
+	t.Helper()
+	var ids []uint64
+	if err := d.DB.QueryRow(t.Context(), `SELECT groupArray(id) FROM expenses FINAL
+		WHERE category = 'owner_payout' AND status = 'posted'`).Scan(&ids); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if _, err := d.Expenses.Update(t.Context(), by, account, id, 0, func(r *record.Record[record.Expense]) error {
+			return record.Void(r, record.InstantOf(now), "")
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+-- Which months of the books of vehicles, of all accounts, must be looked at for what their owners get: those of vehicles
+-- that are or were somebody's of which entries, or whose owner, share, the costs that owners bear or the time zone are not
+-- what was looked at last. basis is the fingerprint of these; entries are known by the sums of ledger_months, which are put
+-- right by themselves. A vehicle that nobody has looked at has the month 1970-01-01 besides, so that it is known also when
+-- it is nobody's again. EXPLAIN indexes=1: ledger_months by account; of vehicles nothing is left out by the key.
+WITH owned AS (
+    SELECT account, id AS vehicle, cityHash64(owner_customer_id, JSONExtractRaw(body, 'owner_share_bp')) AS terms
+    FROM vehicles FINAL
+    WHERE owner_customer_id != '' OR (account, id) IN (SELECT account, vehicle FROM owner_share_looks)
+)
+SELECT m.account AS account, m.vehicle AS vehicle, m.month AS month,
+    cityHash64(o.terms, a.terms, m.total, m.counted, m.ids) AS basis
+FROM (
+    SELECT account, vehicle, month, sum(amount) AS total, sum(entries) AS counted, sum(checksum) AS ids
+    FROM ledger_months
+    WHERE account IN (SELECT account FROM owned) AND (account, vehicle) IN (SELECT account, vehicle FROM owned)
+        AND ledger_account IN {accounts:Array(String)}
+    GROUP BY account, vehicle, month
+    UNION ALL
+    SELECT account, vehicle, toDate32('1970-01-01'), toInt64(0), toInt64(0), toUInt64(0) FROM owned
+) AS m
+INNER JOIN owned AS o ON o.account = m.account AND o.vehicle = m.vehicle
+LEFT JOIN (
+    SELECT account, cityHash64(timezone, JSONExtractRaw(body, 'papers', 'owner_costs')) AS terms FROM accounts FINAL
+) AS a ON a.account = m.account
+LEFT JOIN owner_share_looks AS l FINAL ON l.account = m.account AND l.vehicle = m.vehicle AND l.month = m.month
+WHERE l.basis != cityHash64(o.terms, a.terms, m.total, m.counted, m.ids)
+ORDER BY account, month, vehicle
+LIMIT {limit:UInt32}
