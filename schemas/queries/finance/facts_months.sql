@@ -12,11 +12,11 @@ SELECT account, makeDate32(toYear(local_date), toMonth(local_date), 1) AS month,
     sum(revenue_protection), sum(revenue_fees), sum(revenue_damage), sum(discounts), sum(refunds),
     sum(toll_recharge), sum(platform_fees), sum(cost_energy), sum(cost_maintenance), sum(cost_other_variable),
     sum(cost_depreciation), sum(cost_finance), sum(cost_insurance), sum(cost_other_fixed),
-    groupBitOr(bitShiftLeft(toUInt32(1), nth)), groupArrayInsertAt(toUInt32(0), 31)(rented_s, nth),
-    groupArrayInsertAt(toInt64(0), 31)(toInt64(fleet_s) - toInt64(down_s), nth),
-    groupArrayInsertAt(toUInt32(0), 31)(billed_days, nth),
-    groupArrayInsertAt(toInt64(0), 31)(revenue_time + revenue_mileage + discounts, nth),
-    groupArrayInsertAt(toInt64(0), 31)(variable_cost + platform_fees, nth)
+    groupBitOr(bitShiftLeft(toUInt32(1), nth)), groupArrayInsertAt(0, 31)(rented_s, nth),
+    groupArrayInsertAt(0, 31)(toInt64(fleet_s) - toInt64(down_s), nth),
+    groupArrayInsertAt(0, 31)(billed_days, nth),
+    groupArrayInsertAt(0, 31)(revenue_time + revenue_mileage + discounts, nth),
+    groupArrayInsertAt(0, 31)(variable_cost + platform_fees, nth)
 FROM vehicle_days FINAL
 WHERE account = {account:UInt64}
     AND local_date >= makeDate32(toYear({from:Date32}), toMonth({from:Date32}), 1)
