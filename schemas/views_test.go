@@ -43,7 +43,7 @@ func torn(t *testing.T, db driver.Conn) []string {
 	return lacking
 }
 
-// Every view that stands is filled again, whatever its file looks like; those of the ledger's sums are repaired instead.
+// Every view that stands is filled again, whatever its file looks like; sums of the ledger are repaired instead.
 func TestEveryViewIsFilledAgain(t *testing.T) {
 	var standing, filled []string
 	for _, m := range schemas.Migrations() {

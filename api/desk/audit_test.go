@@ -74,7 +74,8 @@ func business(t *testing.T) (*Desk, *told) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, body)
+	for _, text := range []string{`INSERT INTO trips
+		(account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, body)
 		VALUES (%d, %d, 1, 1, '%s', '%s', '%s', 1234.567, '{"fuel_used_l":3.5}')`,
 		`INSERT INTO charges (account, vehicle, id, revision, start_at, end_at, updated_at, energy_kwh)
 		VALUES (%d, %d, 2, 1, '%s', '%s', '%s', 42.5)`} {
@@ -140,7 +141,8 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 		{audit.Facts, "cost_energy", []string{
 			"INSERT INTO vehicle_days SELECT * REPLACE (5 AS cost_energy) FROM vehicle_days FINAL LIMIT 1"}},
 		{audit.Months, "cost_energy", nil},
-		{audit.Driven, "fuel_ml", []string{"INSERT INTO vehicle_days SELECT * REPLACE (fuel_l + 1 AS fuel_l) FROM vehicle_days FINAL"}},
+		{audit.Driven, "fuel_ml", []string{
+			"INSERT INTO vehicle_days SELECT * REPLACE (fuel_l + 1 AS fuel_l) FROM vehicle_days FINAL"}},
 		{audit.Driven, "driven_mm", []string{
 			"INSERT INTO trips SELECT * REPLACE (2 AS revision, true AS deleted) FROM trips FINAL"}},
 	}} {

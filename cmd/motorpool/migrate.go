@@ -99,8 +99,8 @@ func widenWindows(ctx context.Context, s *settings, kafka topic.Config) ([]strin
 	return schemas.Widen(ctx, db, schemas.Window(partitions))
 }
 
-// fillRecords makes the tables of current records anew, those that views fill, and the facts that are made of them: what
-// is filled in bears the time at which it was first written, so nobody who looks for what is new would find it.
+// fillRecords makes the tables of current records anew, those that views fill, and the facts that are made of them:
+// what is filled in bears the time at which it was first written, so nobody who looks for what is new would find it.
 func fillRecords(ctx context.Context, s *settings) error {
 	db, err := query.Open(ctx, s.store())
 	if err != nil {

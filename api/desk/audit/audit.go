@@ -1,7 +1,7 @@
 // Package audit is the room of reconciliation: it holds what is stored twice against each other, which is the ledger
 // against its rollups, facts against the ledger, bookings, calendars, trips and charges, and summed over months, tables
-// of current records against the log, and deposits held against deposits owed. What differs is a drift: it is told by an event, and made again from what never
-// changes, the log of revisions and the entries of the ledger.
+// of current records against the log, and deposits held against deposits owed. What differs is a drift: it is told by an
+// event, and made again from what never changes, the log of revisions and the entries of the ledger.
 package audit
 
 import (
@@ -126,12 +126,13 @@ func (l look) of(check string) (all []Drift, err error) {
 		}
 		return all, nil
 	case Facts:
-		accounts, measures := chart()
+		accounts, measures, signs := ledger.Measured()
 		months, err := schemas.RollupMonths(l.ctx, l.db, time.Time{})
 		if err != nil {
 			return nil, err
 		}
-		return l.months(check, months, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
+		return l.months(check, months, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures),
+			clickhouse.Named("signs", signs))
 	case Driven:
 		months, err := schemas.AllRows(l.ctx, l.db, "read when anything was driven", schemas.Query("driven_months"), nil,
 			func(month *string, row schemas.Row) error { return row.Scan(month) })
@@ -147,7 +148,8 @@ func (l look) of(check string) (all []Drift, err error) {
 // months runs a check month by month.
 func (l look) months(check string, months []string, args ...any) (all []Drift, err error) {
 	for _, month := range months {
-		some, err := l.rows(check, schemas.Query("audit_"+check), append(slices.Clip(args), clickhouse.Named("month", month))...)
+		some, err := l.rows(check, schemas.Query("audit_"+check),
+			append(slices.Clip(args), clickhouse.Named("month", month))...)
 		if err != nil {
 			return nil, err
 		}
@@ -158,16 +160,6 @@ func (l look) months(check string, months []string, args ...any) (all []Drift, e
 
 // uncounted are tables that do not have a row for each record: of meters it is one a vehicle.
 var uncounted = []string{"meters"}
-
-// chart names for each account of revenue and cost the column of facts that it belongs to.
-func chart() (accounts, measures []string) {
-	for _, line := range ledger.Chart {
-		if line.Measure != "" {
-			accounts, measures = append(accounts, string(line.Account)), append(measures, line.Measure)
-		}
-	}
-	return accounts, measures
-}
 
 func (l look) rows(check, query string, args ...any) ([]Drift, error) {
 	args = append(args, clickhouse.Named("until", l.now.Add(-settled).UnixMilli()),

@@ -66,18 +66,6 @@ func boundsOf(zones map[string]*time.Location, from, to ledger.Day) (*bounds, er
 	return b, nil
 }
 
-// zoneNamed returns the zone of a name, or another where there is no such zone.
-func zoneNamed(name string, other *time.Location) *time.Location {
-	if name == "" {
-		return other
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return other
-	}
-	return zone
-}
-
 // month is the first day of the month that a day is in, so many months later.
 func month(day ledger.Day, later int) ledger.Day {
 	y, m, _ := day.Time().Date()

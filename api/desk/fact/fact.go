@@ -59,7 +59,7 @@ func (f *Facts) accounts(ctx context.Context, id fleet.AccountID) (map[uint64]ac
 		if err := row.Scan(&a.id, &zone, &a.currency, &keeps, &a.vehicles); err != nil {
 			return err
 		}
-		a.zone, a.currency, a.keeps = zoneNamed(zone, time.UTC), cmp.Or(a.currency, "USD"), int(keeps)
+		a.zone, a.currency, a.keeps = ledger.ZoneOf(zone, time.UTC), cmp.Or(a.currency, "USD"), int(keeps)
 		all[a.id], order = a, append(order, a.id)
 		return nil
 	})
@@ -80,20 +80,4 @@ func (f *Facts) exec(ctx context.Context, name string, args []any, options ...cl
 		return fmt.Errorf("make %s: %w", name, err)
 	}
 	return nil
-}
-
-// measures are the accounts of revenue and cost, the column of vehicle_days that each is added to, and as what: revenue
-// is a credit.
-func measures() (accounts, columns []string, signs []int64) {
-	for _, line := range ledger.Chart {
-		if line.Measure == "" {
-			continue
-		}
-		sign := int64(1)
-		if line.Type == ledger.Revenue {
-			sign = -1
-		}
-		accounts, columns, signs = append(accounts, string(line.Account)), append(columns, line.Measure), append(signs, sign)
-	}
-	return accounts, columns, signs
 }

@@ -94,7 +94,7 @@ func (f *Facts) MakeAll(ctx context.Context) error {
 }
 
 func (f *Facts) extent(ctx context.Context, a account) (from, to ledger.Day, err error) {
-	accounts, _, _ := measures()
+	accounts, _, _ := ledger.Measured()
 	var first, last time.Time
 	err = f.DB.QueryRow(ctx, schemas.Query("facts_extent"), clickhouse.Named("account", a.id),
 		clickhouse.Named("accounts", accounts)).Scan(&first, &last)
@@ -172,7 +172,7 @@ func (f *Facts) zones(ctx context.Context, a account) (map[string]*time.Location
 		if err := row.Scan(&name); err != nil {
 			return err
 		}
-		all[name] = zoneNamed(name, a.zone)
+		all[name] = ledger.ZoneOf(name, a.zone)
 		return nil
 	})
 	return all, err
@@ -193,7 +193,7 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 	if a.keeps > 0 {
 		kept = ledger.DayOf(now, time.UTC) - ledger.Day(a.keeps) + keptSpare
 	}
-	accounts, columns, signs := measures()
+	accounts, columns, signs := ledger.Measured()
 	if vehicles == nil {
 		vehicles = []uint64{}
 	}

@@ -35,7 +35,7 @@ var priced = []string{"time", "discount", "promo", "platform_fee"}
 // those that were not taken back, and always what was done with the money of its deposit. zone counts where the
 // booking names none.
 func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
-	zone = zoneOf(b.Timezone, zone)
+	zone = ZoneOf(b.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: b.VehicleID, Class: b.VehicleClassID, Booking: id, Customer: b.CustomerID,
 		Location: b.PickupLocationID, Channel: channelOf(b)}}
 	owed := receivableOf(Collects(b.Channel))
@@ -57,7 +57,7 @@ func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 // BilledOn is the local day from which on a booking is billed, 0 while it is not: that of pickup, and of one that came
 // to nothing that of the first charge, if something is left of its charges. What was paid before is paid ahead.
 func BilledOn(b *record.Booking, zone *time.Location) Day {
-	zone = zoneOf(b.Timezone, zone)
+	zone = ZoneOf(b.Timezone, zone)
 	switch b.Status {
 	case record.BookingActive, record.BookingCompleted:
 		return DayOf(pickupOf(b), zone)

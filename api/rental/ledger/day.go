@@ -64,8 +64,8 @@ func (d *Day) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// zoneOf returns the zone of a name, or another where there is no such zone.
-func zoneOf(name string, other *time.Location) *time.Location {
+// ZoneOf returns the zone of a name, or another where there is no such zone.
+func ZoneOf(name string, other *time.Location) *time.Location {
 	if name == "" {
 		return other
 	}

@@ -13,7 +13,7 @@ import (
 // before it is billed is owed to the customer, until the day on which it is billed; so is what is paid for no booking,
 // but by a channel.
 func OfPayment(p *record.Payment, zone *time.Location) []Posting {
-	zone = zoneOf(p.BookedFor.Timezone, zone)
+	zone = ZoneOf(p.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Booking: p.BookingID, Customer: p.CustomerID}}
 	k.dims.booked(&p.BookedFor)
 	if !slices.Contains([]string{record.PaymentSucceeded, record.PaymentRefunded, record.PaymentPartiallyRefunded},
@@ -194,7 +194,7 @@ func OfWorkOrder(w *record.WorkOrder, zone *time.Location) []Posting {
 	if !ok {
 		category = "maintenance"
 	}
-	zone = zoneOf(w.BookedFor.Timezone, zone)
+	zone = ZoneOf(w.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: w.VehicleID, Class: w.BookedFor.ClassID, Location: w.BookedFor.LocationID}}
 	k.spend(DayOf(w.CompletedAt.Time, zone), CostOf(category), w.PaidOn, *w.Total)
 	return Sum(k.postings)
@@ -211,7 +211,7 @@ func OfToll(t *record.Toll, zone *time.Location) []Posting {
 	if t.Kind == "fine" {
 		category = "fine"
 	}
-	zone = zoneOf(t.BookedFor.Timezone, zone)
+	zone = ZoneOf(t.BookedFor.Timezone, zone)
 	k := &book{dims: Dims{Vehicle: t.VehicleID, Booking: t.BookingID, Class: t.BookedFor.ClassID,
 		Location: t.BookedFor.LocationID}}
 	k.spend(DayOf(t.OccurredAt.Time, zone), CostOf(category), t.PaidOn, t.Amount)

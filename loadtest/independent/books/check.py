@@ -152,7 +152,7 @@ class Check:
             self.same(where, got, rounded(want))
         else:
             self.compared += 1
-            within = decimal.Decimal("0.5" if column["unit"] == "seconds" else "0.005")  # it is rounded to two decimals
+            within = decimal.Decimal({"seconds": "0.5", "mph": "0.05"}.get(column["unit"], "0.005"))  # by its decimals
             if blurred:
                 within += (abs(want) + scale * 3600) * decimal.Decimal("0.001") / abs(bottom)
             if abs(decimal.Decimal(str(got)) - want) > within:

@@ -1,5 +1,5 @@
--- Audit: the money of vehicle_days against the ledger, by vehicle, day of the books, currency and measure, of one month, in minor units. measures names
--- for each account of the ledger in accounts the column that it belongs to (the chart of accounts does); revenue is a positive number.
+-- Audit: the money of vehicle_days against the ledger, by vehicle, day of the books, currency and measure, of one month, in minor units. measures and
+-- signs say for each account of the ledger in accounts the column that it is added to, and as what: revenue is a positive number.
 -- Days with entries of records written since {until} are left out, and accounts of which no facts were ever made. EXPLAIN indexes=1: the
 -- partitions of the month.
 SELECT account, measure AS what, concat(toString(local_date), ' ', if(vehicle = 0, 'no vehicle', concat('veh_', toString(vehicle))), ' ', unit) AS key,
@@ -8,7 +8,7 @@ FROM
 (
     SELECT account, local_date, vehicle, CAST(currency, 'String') AS unit,
         transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '') AS measure,
-        if(startsWith(ledger_account, 'revenue.') OR startsWith(ledger_account, 'contra.'), -amount, amount) AS booked, toInt64(0) AS stands,
+        amount * transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {signs:Array(Int64)}, toInt64(0)) AS booked, toInt64(0) AS stands,
         occurred_at AS at
     FROM ledger_entries FINAL
     WHERE local_date >= {month:Date32} AND local_date < addMonths({month:Date32}, 1) AND measure != ''

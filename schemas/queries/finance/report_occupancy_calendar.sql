@@ -17,8 +17,14 @@
 -- rental_days and vehicle_days by account and local_date, bookings, blocks and vehicles by account.
 WITH
     cars AS (
-        SELECT vehicle, class, location, owner, acquired_on, in_service_on, disposal_on
+        SELECT vehicle,
+            coalesce(toDate32OrNull(in_service_on), toDate32OrNull(acquired_on)) AS said,
+            ifNull(said, toDate32(toTimeZone(created_at, {zone:String}))) AS came_on,
+            least(ifNull(toDate32OrNull(disposal_on), toDate32('2299-12-31')),
+                if(toDate32OrNull(out_of_service_on) > ifNull(said, toDate32('1900-01-01')), toDate32OrZero(out_of_service_on), toDate32('2299-12-31')),
+                ifNull(toDate32(toTimeZone(archived_at, {zone:String})) + 1, toDate32('2299-12-31'))) AS gone_on
         FROM vehicle_traits
+        INNER JOIN (SELECT id, created_at, archived_at FROM vehicles FINAL WHERE account = {account:UInt64}) AS v ON v.id = vehicle
         WHERE account = {account:UInt64} AND status != 'retired'
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
             AND vehicle IN (/*query vehicles_chosen*/)
@@ -26,7 +32,7 @@ WITH
     grid AS (
         SELECT vehicle, arrayJoin(arrayMap(i -> {from:Date32} + i, range(toUInt32(dateDiff('day', {from:Date32}, {to:Date32})) + 1))) AS on_day
         FROM cars
-        WHERE (in_service_on = '' OR toString(on_day) >= in_service_on) AND (disposal_on = '' OR toString(on_day) < disposal_on)
+        WHERE on_day >= came_on AND on_day < gone_on
     ),
     taken AS (
         SELECT vehicle, local_date AS on_day, 3 AS rank, min(booking) AS what

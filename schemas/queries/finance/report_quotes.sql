@@ -22,7 +22,7 @@ SELECT
         {group:String} = 'customer', toString(customer),
         toString(toDate32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), day)))) AS key,
     count() AS quotes, countIf(q.booking != 0) AS accepted, countIf(sure) AS confirmed,
-    countIf(q.booking = 0 AND expires_at < toDateTime64({today:Date32}, 3, 'UTC') + INTERVAL 1 DAY) AS expired,
+    countIf(q.booking = 0 AND expires_at < now64(3)) AS expired,
     sumIf(total_amount, currency = {currency:String}) AS value, sumIf(total_amount, sure AND currency = {currency:String}) AS confirmed_value
 FROM (
     SELECT toUInt64OrZero(substring(booking_id, 5)) AS booking, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
