@@ -370,9 +370,10 @@ func (s *searching) judgeVehicles() {
 		v := &s.vehicles[i]
 		r := s.resolve(v, nil)
 		there, h := s.there[v.ID], s.hold(r)
-		f := &r.Fields
+		fault := rental.NotInFleet(&v.Body.VehicleFields, r.Fields.PickupAt.Time, r.Fields.ReturnAt.Time, s.now,
+			v.Body.Timezone, s.home)
 		switch p := s.offer(r); {
-		case rental.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, s.now, v.Body.Timezone, s.home) != nil:
+		case fault != nil:
 			s.Not["not_in_fleet"]++
 		case slices.ContainsFunc(there.Holds, func(o calendar.Hold) bool { return h.Overlaps(o.From.Time, o.Until.Time) }):
 			s.Not["busy"]++

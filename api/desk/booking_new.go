@@ -264,7 +264,8 @@ func (d *Desk) rentable(ctx context.Context, account fleet.AccountID, v *record.
 		return err
 	}
 	return fleet.NewError(fleet.CodeConflict, "The vehicle "+holding.Called(&v.Body)+" cannot be booked so: "+
-		strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+". Take another vehicle or other times, or correct the vehicle.",
+		strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+
+		". Take another vehicle or other times, or correct the vehicle.",
 		*fault)
 }
 

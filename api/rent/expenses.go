@@ -229,7 +229,8 @@ func showExpenses(_ context.Context, records []record.Record[record.Expense], _ 
 		view := Expense{ID: fleet.FormatID(fleet.ExpensePrefix, rec.ID), ExpenseFields: e.ExpenseFields,
 			Object: "expense", Status: e.Status,
 			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason,
-			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Refunded: e.Refunded, Stamps: rest.StampsOf(rec)}
+			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Refunded: e.Refunded,
+			Stamps: rest.StampsOf(rec)}
 		if s := e.Scheduled; s != nil {
 			view.Schedule = &s.What
 			if s.What == string(cost.Recurring) {

@@ -27,8 +27,8 @@ func InFleet(v *record.VehicleFields, zones ...string) (from, until time.Time) {
 	return begin(v.InServiceOn), begin(v.DisposalOn)
 }
 
-// NotInFleet says that a vehicle is not in the fleet for the whole of a rental, nil if it is. That it was not in service
-// yet is said of days to come only: of what has taken place already in_service_on is what was noted wrongly.
+// NotInFleet says that a vehicle is not in the fleet for the whole of a rental, nil if it is. That it was not in
+// service yet is said of days to come only: of what has taken place already in_service_on is what was noted wrongly.
 func NotInFleet(v *record.VehicleFields, pickup, back, now time.Time, zones ...string) *fleet.FieldError {
 	from, until := InFleet(v, zones...)
 	fault := &fleet.FieldError{Pointer: "/return_at", Code: "not_in_fleet"}
