@@ -279,7 +279,7 @@ func (d *Desk) notInFleet(ctx context.Context, account fleet.AccountID, v *recor
 	if err != nil {
 		return nil, err
 	}
-	return rental.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, d.Now(), v.Body.Timezone,
+	return record.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, d.Now(), v.Body.Timezone,
 		home.Body.Timezone), nil
 }
 
