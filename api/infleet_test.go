@@ -60,8 +60,8 @@ func TestACarIsForRentWhileItIsInTheFleet(t *testing.T) {
 	other := w.newCar()
 	wantEqual(t, "rentable today", say(other, "in_service_on", 3)["is_rentable"], false)
 	w.do("POST", late+"/swap_vehicle", `{"vehicle_id":"`+other+`"}`).ok(200)
-	wantEqual(t, "nothing is left to say", len(w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()["warnings"].([]any)),
-		0)
+	warnings := w.do("GET", "/v1/vehicles/"+w.car, "").ok(200).object()["warnings"]
+	wantEqual(t, "nothing is left to say", len(warnings.([]any)), 0)
 	w.car = other
 	refused("POST", "/v1/bookings", w.booking(1*day, 2*day, ""), 409)
 	w.book(4*day, 5*day, `,"confirm":true`)

@@ -45,6 +45,9 @@ func TestAnInvoiceIsIssuedPrintedAndTakenBack(t *testing.T) {
 		t.Error("another print is another file")
 	}
 	w.do("GET", path+"/pdf", "", "If-None-Match", file.header.Get("ETag")).ok(304)
+	if again := w.do("GET", path, "", "Accept", "application/pdf").ok(200); !bytes.Equal(file.body, again.body) {
+		t.Error("asked for as PDF it is another file")
+	}
 
 	w.do("POST", booking+"/payments", `{"method":"card","amount":{"amount":11000,"currency":"USD"}}`).ok(201)
 	wantEqual(t, "paid", w.do("GET", path, "").member("status"), "paid")
@@ -52,13 +55,24 @@ func TestAnInvoiceIsIssuedPrintedAndTakenBack(t *testing.T) {
 	wantEqual(t, "open", minor(billing.member("open")), 0.0)
 	wantEqual(t, "invoiced", minor(billing.member("invoiced")), minor(billing.member("charged")))
 
+	sums := func(of *reply) string {
+		text := ""
+		for _, s := range of.member("sums").([]any) {
+			text += fmt.Sprint(" ", s.(map[string]any)["name"], " ", minor(s.(map[string]any)["amount"]))
+		}
+		return text[1:]
+	}
 	note := w.do("POST", "/v1/credit_notes", `{"invoice_id":"`+draft.id()+`"}`).ok(201)
 	wantEqual(t, "credit note", note.member("number"), "CN-"+year+"-00001")
 	wantEqual(t, "credited", w.do("GET", path, "").member("status"), "credited")
 	w.do("POST", "/v1/credit_notes", `{"invoice_id":"`+draft.id()+`"}`).problem(409, "invalid_state_transition")
-	next := w.do("POST", "/v1/invoices", `{"booking_id":"`+id+`","issue":true}`).ok(201)
+	next := w.do("POST", booking+"/invoices", `{"issue":true}`).ok(201)
+	wantEqual(t, "of the booking", w.do("GET", booking+"/invoices?status=paid", "").listed("id"), next.id())
 	wantEqual(t, "next", next.member("number"), "RE-"+year+"-00002")
 	wantEqual(t, "paid at once", w.do("GET", "/v1/invoices/"+next.id(), "").member("status"), "paid")
+	wantEqual(t, "the first asks for it all", sums(issued), "net 10000 tax 1000 total 11000 paid 0 amount_due 11000")
+	wantEqual(t, "the next asks for nothing", sums(next), "net 10000 tax 1000 total 11000 paid 11000 amount_due 0")
+	wantEqual(t, "what takes it back", sums(note), "net 10000 tax 1000 total 11000")
 	wantEqual(t, "listed", w.do("GET", "/v1/invoices?sort=number", "").listed("number"),
 		"RE-"+year+"-00001|RE-"+year+"-00002")
 	wantEqual(t, "of a state", w.do("GET", "/v1/invoices?status=credited", "").listed("id"), draft.id())
@@ -67,10 +81,11 @@ func TestAnInvoiceIsIssuedPrintedAndTakenBack(t *testing.T) {
 	w.key = w.newKey(w.account, auth.BookingsRead)
 	w.do("GET", path, "").problem(403, "insufficient_scope")
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
-	for _, of := range []string{path, path + "/pdf", booking + "/billing"} {
+	for _, of := range []string{path, path + "/pdf", booking + "/billing", booking + "/invoices"} {
 		w.do("GET", of, "").problem(404, "not_found")
 	}
 	w.do("POST", "/v1/invoices", `{"booking_id":"`+id+`"}`).problem(422, "validation_failed")
+	w.do("POST", booking+"/invoices", "").problem(404, "not_found")
 }
 
 // Agreements, receipts and statements of deposits are made of what there is, and an agreement shows no whole licence.

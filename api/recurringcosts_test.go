@@ -89,8 +89,10 @@ func TestWhatAVehicleIsWorth(t *testing.T) {
 	path := "/v1/vehicles/" + car + "/value"
 	before := w.do("GET", path, "").ok(200).object()
 	wantEqual(t, "not in the books yet", fmt.Sprint(before["book_value"], before["loan_balance"]), "<nil> <nil>")
+	wantEqual(t, "posted through", before["posted_through"], dayBefore(bought))
 	w.post()
 	v := w.do("GET", path, "").ok(200).object()
+	wantEqual(t, "posted through today", v["posted_through"], v["on"])
 	amount := func(name string) int64 { return int64(v[name].(map[string]any)["amount"].(float64)) }
 	wantEqual(t, "cost", amount("acquisition_cost"), int64(2400000))
 	wantEqual(t, "book value", amount("book_value"), 2400000-amount("depreciated"))
@@ -119,6 +121,19 @@ func TestWhatAVehicleIsWorth(t *testing.T) {
 	other := w.newKey(w.newAccount("Second"), auth.Admin)
 	w.do("GET", path, "", "Authorization", "Bearer "+other).problem(404, "not_found")
 	w.audited()
+
+	// What is changed is in the books a moment later, and until then it says from when on it is not.
+	w.do("PATCH", "/v1/vehicles/"+car, `{"residual_value":{"amount":1100000,"currency":"USD"}}`).ok(200)
+	v = w.do("GET", path, "").ok(200).object()
+	wantEqual(t, "posted through while changed", v["posted_through"], dayBefore(bought))
+	w.post()
+	v = w.do("GET", path, "").ok(200).object()
+	wantEqual(t, "posted through after that", v["posted_through"], v["on"])
+}
+
+func dayBefore(day string) string {
+	at, _ := time.Parse(time.DateOnly, day)
+	return at.AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
 // A loan pays for a purchase, and nothing else; nobody writes a sale.

@@ -16,7 +16,6 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/query"
 )
@@ -370,9 +369,10 @@ func (s *searching) judgeVehicles() {
 		v := &s.vehicles[i]
 		r := s.resolve(v, nil)
 		there, h := s.there[v.ID], s.hold(r)
-		f := &r.Fields
+		fault := record.NotInFleet(&v.Body.VehicleFields, r.Fields.PickupAt.Time, r.Fields.ReturnAt.Time, s.now,
+			v.Body.Timezone, s.home)
 		switch p := s.offer(r); {
-		case rental.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, s.now, v.Body.Timezone, s.home) != nil:
+		case fault != nil:
 			s.Not["not_in_fleet"]++
 		case slices.ContainsFunc(there.Holds, func(o calendar.Hold) bool { return h.Overlaps(o.From.Time, o.Until.Time) }):
 			s.Not["busy"]++

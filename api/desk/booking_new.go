@@ -264,7 +264,8 @@ func (d *Desk) rentable(ctx context.Context, account fleet.AccountID, v *record.
 		return err
 	}
 	return fleet.NewError(fleet.CodeConflict, "The vehicle "+holding.Called(&v.Body)+" cannot be booked so: "+
-		strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+". Take another vehicle or other times, or correct the vehicle.",
+		strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+
+		". Take another vehicle or other times, or correct the vehicle.",
 		*fault)
 }
 
@@ -278,7 +279,7 @@ func (d *Desk) notInFleet(ctx context.Context, account fleet.AccountID, v *recor
 	if err != nil {
 		return nil, err
 	}
-	return rental.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, d.Now(), v.Body.Timezone,
+	return record.NotInFleet(&v.Body.VehicleFields, f.PickupAt.Time, f.ReturnAt.Time, d.Now(), v.Body.Timezone,
 		home.Body.Timezone), nil
 }
 

@@ -311,8 +311,8 @@ func (d *Desk) returned(ctx context.Context, o Order, next *record.Record[record
 	return nil
 }
 
-// hadIt refuses a handover that is written down afterwards, if by that another booking had the vehicle at the same time.
-// One of now is never refused for what was noted before.
+// hadIt refuses a handover that is written down afterwards, if by that another booking had the vehicle at the same
+// time. One of now is never refused for what was noted before.
 func (d *Desk) hadIt(ctx context.Context, o Order, b *record.Booking, h *Handover, from, until time.Time) error {
 	if h.At.IsZero() || d.Past {
 		return nil

@@ -114,7 +114,7 @@ func Choose(name, accept string, among []Format) (Format, error) {
 		if f == Polyline {
 			continue
 		}
-		if q := quality(f.MediaType(), accept); q > bestQuality {
+		if q := Quality(f.MediaType(), accept); q > bestQuality {
 			best, bestQuality = f, q
 		}
 	}
@@ -124,9 +124,9 @@ func Choose(name, accept string, among []Format) (Format, error) {
 	return best, nil
 }
 
-// quality returns how welcome a media type is by an Accept header (RFC 9110, 12.5.1): the weight of the most specific
+// Quality returns how welcome a media type is by an Accept header (RFC 9110, 12.5.1): the weight of the most specific
 // range that matches, 0 for none.
-func quality(mediaType, accept string) float64 {
+func Quality(mediaType, accept string) float64 {
 	best, specific := 0.0, -1
 	for _, part := range strings.Split(accept, ",") {
 		wanted, params, err := mime.ParseMediaType(part)

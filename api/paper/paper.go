@@ -123,6 +123,9 @@ func (a *API) show(ctx context.Context, papers []record.Record[record.Paper], _ 
 	return views, nil
 }
 
+// printedAs is the media type of papers that are printed.
+const printedAs = "application/pdf"
+
 // of is the resource of a kind of papers.
 func (a *API) of(what *resource) *rest.Resource[record.Paper] {
 	listing := query.Papers // of its own, by which others find what shows its records
@@ -149,7 +152,7 @@ func (a *API) of(what *resource) *rest.Resource[record.Paper] {
 			return a.papers.Discardable(r)
 		}),
 	}
-	s.Register("list", "create", "replace")
+	s.Register("list", "create", "replace", "get")
 	name := strings.TrimPrefix(what.path, "/v1/")
 	a.Handle(rest.Route{
 		Method: "GET", Path: what.path, ID: "list" + joined(name), Tag: s.Tag, Scope: s.Scope.Read,
@@ -163,12 +166,24 @@ func (a *API) of(what *resource) *rest.Resource[record.Paper] {
 		Reply: s.View,
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.create(w, r, s, what) })
 	a.Handle(rest.Route{
+		Method: "GET", Path: what.path + "/{id}", ID: "get" + joined(what.noun), Tag: s.Tag, Scope: s.Scope.Read,
+		Summary: "Get " + rest.Article(s.Noun), About: "With `Accept: application/pdf` as it is printed: see `/pdf`.",
+		Params: append([]rest.Param{rest.IfNoneMatchParam}, rest.FieldsParams...), Reply: s.View,
+		ReplyTypes: []string{"application/json", printedAs},
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Add("Vary", "Accept")
+		if rest.Prefers(r, printedAs) {
+			return a.print(w, r, s)
+		}
+		return s.Get(w, r)
+	})
+	a.Handle(rest.Route{
 		Method: "GET", Path: what.path + "/{id}/pdf", ID: "print" + joined(what.noun), Tag: s.Tag, Scope: s.Scope.Read,
 		Summary: "Print " + rest.Article(s.Noun),
 		About: "As PDF, in the language of the paper, on A4 or US Letter as the country has it. One that is issued is the " +
 			"same to the byte whenever it is printed, until what it says of an erased customer is not kept any more. " +
 			"A draft is marked as one.",
-		Params: []rest.Param{rest.IfNoneMatchParam}, Reply: "", ReplyTypes: []string{"application/pdf"},
+		Params: []rest.Param{rest.IfNoneMatchParam}, Reply: "", ReplyTypes: []string{printedAs},
 	}, func(w http.ResponseWriter, r *http.Request) error { return a.print(w, r, s) })
 	return s
 }
@@ -222,7 +237,7 @@ func (a *API) print(w http.ResponseWriter, r *http.Request, s *rest.Resource[rec
 		}
 		return '-'
 	}, cmp.Or(of.Body.Number, fleet.FormatID(s.Log.Kind().Prefix, of.ID)))
-	h.Set("Content-Type", "application/pdf")
+	h.Set("Content-Type", printedAs)
 	h.Set("Content-Disposition", `inline; filename="`+name+`.pdf"`)
 	h.Set("Content-Length", strconv.Itoa(len(file)))
 	w.WriteHeader(http.StatusOK)

@@ -2,6 +2,8 @@ package paper
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -9,6 +11,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/query"
 )
 
 // Routes registers the routes of every kind of paper.
@@ -112,6 +115,7 @@ func (n OwnerStatementNew) order() desks.Order {
 
 // invoiceRoutes are what can be done with an invoice beside.
 func (a *API) invoiceRoutes(s *rest.Resource[record.Paper]) {
+	a.bookingInvoiceRoutes(s)
 	rest.Act(s, rest.Action[record.Paper, rest.NoBody]{
 		Verb: "issue", Summary: "Issue an invoice", Refuses: rest.OtherState,
 		About: "It gets its number, and nothing of it changes any more but whether it is paid.",
@@ -136,6 +140,69 @@ func (a *API) invoiceRoutes(s *rest.Resource[record.Paper]) {
 		return rest.WriteJSON(w, r, http.StatusOK, Billing{BookingID: fleet.FormatID(fleet.BookingPrefix, id),
 			Charged: money(diff.Charged), Invoiced: money(diff.Invoiced), Open: money(diff.Open)})
 	})
+}
+
+// bookingInvoiceRoutes are the invoices of one booking.
+func (a *API) bookingInvoiceRoutes(s *rest.Resource[record.Paper]) {
+	const path = "/v1/bookings/{id}/invoices"
+	of := *s
+	of.Path = path
+	of.Choose = func(r *http.Request, req *query.ListRequest) error {
+		id, err := rest.PathID(r, "booking", fleet.BookingPrefix)
+		if err != nil {
+			return err
+		}
+		if _, err := a.papers.Bookings.Get(r.Context(), req.Account, id); err != nil {
+			return err
+		}
+		req.Filters = append(req.Filters,
+			query.Filter{Field: "booking_id", Op: "eq", Values: []string{fleet.FormatID(fleet.BookingPrefix, id)}})
+		return s.Choose(r, req)
+	}
+	a.Handle(rest.Route{
+		Method: "GET", Path: path, ID: "listBookingInvoices", Tag: s.Tag, Scope: s.Scope.Read,
+		Summary: "List the invoices of a booking",
+		Params: slices.Concat(rest.PageParams, rest.Without(rest.Without(of.ListParams(), "kind"), "booking_id"),
+			rest.FieldsParams),
+		Reply: a.ListSchema(s.View),
+	}, of.List)
+	a.Handle(rest.Route{
+		Method: "POST", Path: path, ID: "createBookingInvoice", Tag: s.Tag, Scope: s.Scope.Write,
+		Summary: "Make an invoice of a booking", About: "As POST /v1/invoices, with the booking of the path.",
+		Body: BookingInvoiceNew{}, Optional: true, Status: http.StatusCreated, Reply: s.View,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		id, err := rest.PathID(r, "booking", fleet.BookingPrefix)
+		if err != nil {
+			return err
+		}
+		account := auth.From(r.Context()).Account
+		if _, err := a.papers.Bookings.Get(r.Context(), account, id); err != nil {
+			return err
+		}
+		var sent BookingInvoiceNew
+		if len(rest.RequestBody(r)) > 0 {
+			if err := a.DecodeBody(r, &sent); err != nil {
+				return err
+			}
+		}
+		made, err := a.papers.Bill(r.Context(), rest.Author(r), account, a.NewID(r), desks.Order{
+			PaperFields: sent.PaperFields, CustomerID: sent.CustomerID, Issue: sent.Issue,
+			BookingID: fleet.FormatID(fleet.BookingPrefix, id)})
+		if err != nil {
+			return err
+		}
+		base, _, _ := strings.Cut(r.URL.Path, "/v1/bookings/")
+		r = r.Clone(r.Context())
+		r.URL.Path = base + s.Path
+		return s.Answer(w, r, http.StatusCreated, made)
+	})
+}
+
+// BookingInvoiceNew is what callers write of a new invoice of a booking.
+type BookingInvoiceNew struct {
+	record.PaperFields
+	CustomerID string `json:"customer_id,omitempty" doc:"Who it is made out to, as a company that pays; that of the booking unless given." example:"cus_1234"`
+	Issue      bool   `json:"issue,omitempty" doc:"At once, and not as a draft."`
 }
 
 // Billing is what a booking's charges come to, and its papers.

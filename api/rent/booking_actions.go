@@ -185,7 +185,7 @@ func (a *API) bookingActionRoutes(s *rest.Resource[record.Booking]) {
 		About: "An early pickup holds the vehicle from then on, and days more that it makes are charged by the terms " +
 			"that were agreed, but not if it is at most an hour early or if the pickup was moved and its price kept " +
 			"(`reprice=false`); `warnings` of the answer says so. 409 if somebody else has it, or if it has not come " +
-			"back.",
+			"back, or if another rental had it at the time that is given.",
 		Do: func(c *asked, sent BookingHandover) (rec, error) {
 			return a.desk.Pickup(c.Context(), orderOf(c), sent.handover())
 		},
@@ -193,7 +193,7 @@ func (a *API) bookingActionRoutes(s *rest.Resource[record.Booking]) {
 	rest.Act(s, bookingAction[BookingHandover]{
 		Verb: "return", Summary: "Take the vehicle back", Optional: true, Refuses: rest.OtherState,
 		About: "Days beyond those agreed, miles beyond those included and fuel that is missing are charged. The " +
-			"vehicle is held until its buffer after the return.",
+			"vehicle is held until its buffer after the return. 409 if another rental had it at the time that is given.",
 		Do: func(c *asked, sent BookingHandover) (rec, error) {
 			return a.desk.Return(c.Context(), orderOf(c), sent.handover())
 		},

@@ -18,6 +18,7 @@ type VehicleValue struct {
 	Object      string        `json:"object" doc:"Always vehicle_value." example:"vehicle_value"`
 	VehicleID   string        `json:"vehicle_id" example:"veh_1234"`
 	On          string        `json:"on" format:"date" doc:"Today, where the vehicle is: all but the schedule is as the books say at its end."`
+	Through     string        `json:"posted_through" format:"date" doc:"The last day through which the books have all that the schedule asks for, as it is shown here: on, unless lines are due still or their changes are; those are posted within minutes, and the values follow then."`
 	Cost        *record.Money `json:"acquisition_cost" doc:"What it was bought for, while it is in the books; null if that is nothing, or more than one currency."`
 	Depreciated *record.Money `json:"depreciated" doc:"What it has lost in value since."`
 	BookValue   *record.Money `json:"book_value" doc:"acquisition_cost less depreciated."`
@@ -34,7 +35,7 @@ type VehicleCost struct {
 	Until      string        `json:"until" format:"date"`
 	Amount     record.Money  `json:"amount"`
 	Left       *record.Money `json:"left" doc:"By the terms: the book value after it, of depreciation, and what is owed after it, of loan_principal."`
-	Status     string        `json:"status" doc:"planned, due (it is posted in a moment), posted, posted_by_hand (somebody posted an expense of the category for the vehicle whose days overlap, which stands in its place) or voided (by somebody, which stands)." example:"posted"`
+	Status     string        `json:"status" doc:"planned, due (it, or what was changed of it, is posted within minutes), posted, posted_by_hand (somebody posted an expense of the category for the vehicle whose days overlap, which stands in its place) or voided (by somebody, which stands)." example:"posted"`
 	ExpenseID  *string       `json:"expense_id" doc:"Its expense, or the one in its place." example:"exp_1234"`
 }
 
@@ -64,6 +65,7 @@ func (a *API) vehicleValue(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	answer := VehicleValue{Object: "vehicle_value", VehicleID: fleet.FormatID(fleet.VehiclePrefix, id), On: v.On.String(),
+		Through:  v.Through.String(),
 		Schedule: make([]VehicleCost, len(v.Lines)), Missing: []TermMissing{}}
 	answer.Cost = balanceOf(v, ledger.FixedAsset, 1)
 	answer.LoanBalance = balanceOf(v, ledger.LoansPayable, -1)

@@ -31,6 +31,12 @@ func FormatOf(r *http.Request, among []export.Format) (export.Format, error) {
 	return f, nil
 }
 
+// Prefers says whether a caller would rather have a media type than JSON, by the Accept header.
+func Prefers(r *http.Request, mediaType string) bool {
+	accept := r.Header.Get("Accept")
+	return export.Quality(mediaType, accept) > export.Quality("application/json", accept)
+}
+
 // RefusePaging refuses paging parameters for an answer that has no pages.
 func RefusePaging(r *http.Request, why string) error {
 	for _, name := range []string{"page", "per_page", "cursor"} {

@@ -167,7 +167,7 @@ func localDate(now time.Time, zones ...string) time.Time {
 
 // addFleet says that a vehicle cannot be rented before it comes into service and after it has left the fleet.
 func (v *Vehicle) addFleet(now time.Time, home string) {
-	from, until := rental.InFleet(&v.VehicleFields, v.Timezone, home)
+	from, until := record.InFleet(&v.VehicleFields, v.Timezone, home)
 	if gone := !until.IsZero() && !now.Before(until); gone || now.Before(from) {
 		v.IsRentable = false
 	}
@@ -186,7 +186,7 @@ func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []
 	near := map[int][]uint64{} // by the place in views
 	var all []uint64
 	for i := range views {
-		from, until := rental.InFleet(&views[i].VehicleFields, views[i].Timezone, home)
+		from, until := record.InFleet(&views[i].VehicleFields, views[i].Timezone, home)
 		for _, h := range holds[ids[i]] {
 			id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref)
 			if err == nil && (!until.IsZero() && h.Until.After(until) || from.After(now) && h.From.Before(from)) {
@@ -211,7 +211,7 @@ func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []
 			if b.Body.Status == record.BookingCompleted {
 				continue
 			}
-			fault := rental.NotInFleet(&v.VehicleFields, b.Body.PickupAt.Time, b.Body.ReturnAt.Time, now, v.Timezone, home)
+			fault := record.NotInFleet(&v.VehicleFields, b.Body.PickupAt.Time, b.Body.ReturnAt.Time, now, v.Timezone, home)
 			if fault != nil {
 				v.Warnings = append(v.Warnings, "the booking "+fleet.FormatID(fleet.BookingPrefix, id)+" has the vehicle, and its "+
 					strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+": give it another vehicle, or other times")

@@ -250,9 +250,10 @@ func TestASaleRefundsWhatWasPaidAhead(t *testing.T) {
 	o := open(t, "2025-03-15")
 	id := o.vehicle(record.VehicleFields{Make: "Ford", Model: "Transit",
 		Insurance: &record.Insurance{Premium: usd(36_500), Period: "year", StartsOn: "2025-01-01"}})
-	if _, err := o.Recurring.New(t.Context(), by, account, record.RecurringCost{RecurringCostFields: record.RecurringCostFields{
-		VehicleID: fleet.FormatID(fleet.VehiclePrefix, id), Category: "parking", Amount: *usd(9_000), Every: "quarter",
-		From: "2025-01-01", Unpaid: true}}); err != nil {
+	parking := record.RecurringCostFields{VehicleID: fleet.FormatID(fleet.VehiclePrefix, id), Category: "parking",
+		Amount: *usd(9_000), Every: "quarter", From: "2025-01-01", Unpaid: true}
+	if _, err := o.Recurring.New(t.Context(), by, account,
+		record.RecurringCost{RecurringCostFields: parking}); err != nil {
 		t.Fatal(err)
 	}
 	o.post()

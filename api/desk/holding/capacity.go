@@ -13,7 +13,6 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -191,10 +190,10 @@ func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64,
 	return r, err
 }
 
-// Away are the times from now on at which nobody can have a vehicle because it is not in the fleet (rental.NotInFleet),
+// Away are the times from now on at which nobody can have a vehicle because it is not in the fleet (record.NotInFleet),
 // as its class sees them: as holds of its own, which leave it where it is.
 func Away(id uint64, v *record.VehicleFields, now time.Time, zones ...string) []calendar.Hold {
-	from, until := rental.InFleet(v, zones...)
+	from, until := record.InFleet(v, zones...)
 	ref, all := fleet.FormatID(fleet.VehiclePrefix, id), []calendar.Hold(nil)
 	if from.After(now) {
 		all = append(all, calendar.Hold{Ref: ref, Until: record.InstantOf(from)})

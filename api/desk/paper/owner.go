@@ -19,7 +19,8 @@ import (
 // on which vehicles were the owner's, until the end of that month, and no statement of it has told: so statements add
 // up to the books, and what was corrected in an earlier month is on the next statement. The first one begins with its
 // month. One of a month before all days that were told can be made afterwards: it tells of that month, and the next one
-// of what lies between. Whose a day was, and for which share, is what the vehicle said by the end of it (see ownerSpans).
+// of what lies between. Whose a day was, and for which share, is what the vehicle said by the end of it (see
+// ownerSpans).
 func (d *Papers) Owner(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
 	o Order) (rec, error) {
 	return d.make(ctx, by, account, id, record.OwnerStatements, false, func() (record.Paper, error) {

@@ -111,7 +111,8 @@ func TestOwnersStatementsAddUpToTheLedger(t *testing.T) {
 		second.Body.About.From != "2026-09-01" || second.Body.About.Until != "2026-10-31" {
 		t.Errorf("the second says %s of %+v", got, second.Body.About)
 	}
-	if before, err := make("2026-08"); err != nil || before.Body.About.Until != "2026-08-31" || before.Body.Total != usd(0) {
+	before, err := make("2026-08")
+	if err != nil || before.Body.About.Until != "2026-08-31" || before.Body.Total != usd(0) {
 		t.Errorf("before what was told: %+v, %v", before.Body.About, err)
 	}
 	d.taxes(t)

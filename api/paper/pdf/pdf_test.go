@@ -135,6 +135,22 @@ func TestAnInvoiceSaysWhatItMust(t *testing.T) {
 	}
 }
 
+// What was paid before an invoice is issued is printed on it, and one that is paid in full asks for nothing.
+func TestAnInvoiceThatIsPaidAsksForNothing(t *testing.T) {
+	p, persons := sample("invoice", "en-US", "USD", 3)
+	paperwork.Settle(p, nil, 10000)
+	wants(t, printed(t, mustPrint(t, p, persons)), "Paid by the day of issue", "$100.00", "Amount due", "$222.88", "IBAN",
+		"Due")
+	paperwork.Settle(p, nil, 50000)
+	text := printed(t, mustPrint(t, p, persons))
+	wants(t, text, "$322.88", "Paid in full", "$0.00")
+	for _, asks := range []string{"IBAN", "Amount due", "Due"} {
+		if strings.Contains(text, asks) {
+			t.Errorf("%s is printed in:\n%s", asks, text)
+		}
+	}
+}
+
 func TestMoneyHasTheDigitsOfItsCurrency(t *testing.T) {
 	for _, c := range []struct {
 		language, want string

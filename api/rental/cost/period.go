@@ -9,9 +9,9 @@ import (
 var monthsOf = map[string]int{"month": 1, "quarter": 3, "half_year": 6, "year": 12}
 
 // periods are the periods of so many months from a day on, each with its amount, those that begin through another day
-// and before the end, 0 for none, and before the vehicle is gone. One that the end cuts short has its share by days. One
-// in which the vehicle goes was paid by then: the share of the days that are left is refunded on that day, and what the
-// books had said before stays.
+// and before the end, 0 for none, and before the vehicle is gone. One that the end cuts short has its share by days.
+// One in which the vehicle goes was paid by then: the share of the days that are left is refunded on that day, and what
+// the books had said before stays.
 func periods(what What, category string, amount record.Money, every int, from, end, gone, through ledger.Day) []Item {
 	if from == 0 || every == 0 || amount.Amount <= 0 {
 		return nil
@@ -55,7 +55,8 @@ func insurance(v *record.VehicleFields, gone, through ledger.Day, lacks map[What
 	if until := day(in.EndsOn); until != 0 {
 		end = until + 1
 	}
-	return periods(Insurance, categories[Insurance], *in.Premium, monthsOf[in.Period], day(in.StartsOn), end, gone, through)
+	return periods(Insurance, categories[Insurance], *in.Premium, monthsOf[in.Period], day(in.StartsOn), end, gone,
+		through)
 }
 
 // lease are the rates of a leased vehicle, each paid at the beginning of its month.

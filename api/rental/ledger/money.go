@@ -70,8 +70,8 @@ func (d *Dims) booked(f *record.BookedFor) {
 }
 
 // OfExpense returns what ought to stand because of an expense while it is posted: its money on the day it was paid, and
-// its cost evenly over the days of its service period, as far as they are not refunded: the money of those comes back on
-// the first of them. What is paid before it is used is prepaid, what is used before it is paid is owed.
+// its cost evenly over the days of its service period, as far as they are not refunded: the money of those comes back
+// on the first of them. What is paid before it is used is prepaid, what is used before it is paid is owed.
 func OfExpense(e *record.Expense) []Posting {
 	if e.Status != record.ExpensePosted {
 		return nil

@@ -71,7 +71,8 @@ func Clean(text string) string {
 	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// Condition says what the newest inspection at pickup found of the vehicle, and what damage is known, in words of a language.
+// Condition says what the newest inspection at pickup found of the vehicle, and what damage is known, in
+// words of a language.
 func Condition(b *record.Booking, w *Writer) string {
 	var found []string
 	for _, i := range slices.Backward(b.Inspections) {

@@ -184,7 +184,9 @@ func Settle(p *record.Paper, papers []record.Paper, paid int64) {
 
 // Unsettled are sums without those of what was paid.
 func Unsettled(sums []record.PaperSum) []record.PaperSum {
-	return slices.DeleteFunc(slices.Clone(sums), func(s record.PaperSum) bool { return s.Name == SumPaid || s.Name == SumDue })
+	return slices.DeleteFunc(slices.Clone(sums), func(s record.PaperSum) bool {
+		return s.Name == SumPaid || s.Name == SumDue
+	})
 }
 
 // PaidOf returns what was paid of an invoice by the day of its issue; zero of what does not say.

@@ -1,7 +1,7 @@
 package paperwork
 
-// UsualAgreement is the text of agreements of accounts that have none of their own, in the language of a tag, or else in
-// English. It is no legal advice.
+// UsualAgreement is the text of agreements of accounts that have none of their own, in the language of a tag, or else
+// in English. It is no legal advice.
 func UsualAgreement(tag string) string {
 	t, _, known := spoken(tag)
 	if base, _ := t.Base(); known && usual[base.String()] != "" {

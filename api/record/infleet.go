@@ -1,15 +1,14 @@
-package rental
+package record
 
 import (
 	"time"
 
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/record"
 )
 
 // InFleet returns from when until when a vehicle is in the fleet: from the beginning of in_service_on to that of
 // disposal_on, by the first of some time zones that there is. Either is zero if the vehicle does not say it.
-func InFleet(v *record.VehicleFields, zones ...string) (from, until time.Time) {
+func InFleet(v *VehicleFields, zones ...string) (from, until time.Time) {
 	in := time.UTC
 	for _, name := range zones {
 		if zone, err := time.LoadLocation(name); name != "" && err == nil {
@@ -27,9 +26,9 @@ func InFleet(v *record.VehicleFields, zones ...string) (from, until time.Time) {
 	return begin(v.InServiceOn), begin(v.DisposalOn)
 }
 
-// NotInFleet says that a vehicle is not in the fleet for the whole of a rental, nil if it is. That it was not in service
-// yet is said of days to come only: of what has taken place already in_service_on is what was noted wrongly.
-func NotInFleet(v *record.VehicleFields, pickup, back, now time.Time, zones ...string) *fleet.FieldError {
+// NotInFleet says that a vehicle is not in the fleet for the whole of a rental, nil if it is. That it was not in
+// service yet is said of days to come only: of what has taken place already in_service_on is what was noted wrongly.
+func NotInFleet(v *VehicleFields, pickup, back, now time.Time, zones ...string) *fleet.FieldError {
 	from, until := InFleet(v, zones...)
 	fault := &fleet.FieldError{Pointer: "/return_at", Code: "not_in_fleet"}
 	switch {
