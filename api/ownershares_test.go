@@ -58,7 +58,8 @@ func TestAnOwnersShareIsACostOfTheCarAndOwedUntilItIsPaid(t *testing.T) {
 		}
 		return " none"
 	}
-	profit := []string{"revenue", "maintenance", "insurance", "other_variable", "other_fixed", "contribution", "net_profit"}
+	profit := []string{"revenue", "maintenance", "insurance", "other_variable", "other_fixed", "contribution",
+		"net_profit"}
 	wantEqual(t, "hers", of("profitability", "vehicle", car, profit...), " 10000 1200 280 5800 -280 2900 2900")
 	wantEqual(t, "ours", of("profitability", "vehicle", ours, profit...), " 10000 1200 280 0 0 8700 8420")
 	wantEqual(t, "cost", of("cost_per_mile", "vehicle", car, "total_cost"), " 7100")

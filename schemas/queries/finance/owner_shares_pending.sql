@@ -2,7 +2,7 @@
 -- that are or were somebody's of which entries, or whose owner, share, the costs that owners bear or the time zone are not
 -- what was looked at last. basis is the fingerprint of these; entries are known by the sums of ledger_months, which are put
 -- right by themselves. A vehicle that nobody has looked at has the month 1970-01-01 besides, so that it is known also when
--- it is nobody's again. EXPLAIN indexes=1: ledger_months by account; of vehicles nothing is left out by the key.
+-- it is nobody's again. EXPLAIN indexes=1: ledger_months by account, ledger_account and vehicle; vehicles is read whole.
 WITH owned AS (
     SELECT account, id AS vehicle, cityHash64(owner_customer_id, JSONExtractRaw(body, 'owner_share_bp')) AS terms
     FROM vehicles FINAL
