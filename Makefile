@@ -81,6 +81,10 @@ bench: build ## throughput, size and latency as ratios measured side by side in 
 	$(GO) test -run '^$$' -bench . -benchmem ./pipeline/codec ./pipeline/fix ./pipeline/trip ./pipeline/geofence ./pipeline/alert ./pipeline/follow ./pipeline
 	$(GO) run ./loadtest bench
 
+.PHONY: bench-reports
+bench-reports: deps ## each report over ten years of 5,000 vehicles, which are made once and kept in bin/reports (5 GB)
+	$(GO) run ./loadtest reports
+
 .PHONY: soak
 soak: deps $(KAFKA_DIR)/target/.installed ## the crash tests, also with Apache Kafka and for an hour, and many more orders of arrival
 	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 30m ./loadtest/crash

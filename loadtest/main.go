@@ -1,6 +1,7 @@
 // Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would
 // take otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream"
-// measures many open streams, "loadtest bookings" the interface over a million bookings.
+// measures many open streams, "loadtest bookings" the interface over a million bookings, "loadtest reports" the reports
+// over ten years of 5,000 vehicles.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 
 func main() {
 	system.ServeBroker()
+	serveClickHouse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
@@ -34,6 +36,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if len(args) > 0 && args[0] == "bookings" {
 		return runBookings(ctx, args[1:])
+	}
+	if len(args) > 0 && args[0] == "reports" {
+		return runReports(ctx, args[1:])
 	}
 	if len(args) == 0 || args[0] != "bench" {
 		return errors.New("usage: loadtest bench [-fixes N] [-vehicles N] [-fences-within KM] [-rounds N] [-latency 30s] [-sizes=false] [-stored N] [-binary bin/motorpool]")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
-	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -51,20 +50,14 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 			}
 			q := Question{Account: 3, Span: Span{day("2025-12-20"), day("2026-03-05")}, Group: group, Basis: d.Bases[0],
 				Currency: "USD", Zone: "UTC", Today: day("2026-03-05")}
-			var plan []string
-			err := schemas.EachRow(t.Context(), db, "explain "+name, "EXPLAIN indexes = 1 "+d.statement, d.args(q),
-				func(row schemas.Row) error {
-					var line string
-					if err := row.Scan(&line); err != nil {
-						return err
-					}
-					plan = append(plan, strings.TrimLeft(line, " │├└─"))
-					return nil
-				})
+			plan, err := d.Explain(t.Context(), db, q)
 			if err != nil {
 				t.Fatal(err)
 			}
 			table, wanted := "", ""
+			for i := range plan {
+				plan[i] = strings.TrimLeft(plan[i], " │├└─")
+			}
 			for i, line := range plan {
 				if read, ok := strings.CutPrefix(line, "ReadFromMergeTree ("); ok {
 					table = read[strings.LastIndexByte(read, '.')+1 : len(read)-1]

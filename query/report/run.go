@@ -195,6 +195,12 @@ func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals
 	return times, nil
 }
 
+// Explain is how the server reads what a question asks of it, in its own words, with the keys and indexes that it uses.
+func (d *Definition) Explain(ctx context.Context, db driver.Conn, q Question) ([]string, error) {
+	return schemas.AllRows(ctx, db, "explain report "+d.Name, "EXPLAIN indexes = 1 "+d.statement, d.args(q),
+		func(line *string, row schemas.Row) error { return row.Scan(line) })
+}
+
 // compareKeys puts ids in the order of their numbers.
 func compareKeys(a, b string) int {
 	if len(a) != len(b) && digits(a) && digits(b) {

@@ -1,0 +1,127 @@
+// Package reportload measures the reports over ten years of 5,000 vehicles: it makes them once, in a folder that is
+// kept, and asks each report then.
+package reportload
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// files say what is made, each in so many steps as its first line says; step counts from 0.
+//
+//go:embed fill/*.sql
+var files embed.FS
+
+// doneFile lies beside the engine's data and has a line for each step that was made.
+const doneFile = "filled.txt"
+
+// Fill makes what is not there yet: an account of 20 million entries with all that belongs to it. It may be stopped and
+// goes on where it was; a step that was not noted is made again under the same token, which changes nothing.
+func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) error {
+	names, err := files.ReadDir("fill")
+	if err != nil {
+		return err
+	}
+	done, err := os.OpenFile(filepath.Join(folder, doneFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer done.Close()
+	var made []string
+	for lines := bufio.NewScanner(done); lines.Scan(); {
+		made = append(made, lines.Text())
+	}
+	do := func(step string, run func() error) error {
+		if slices.Contains(made, step) {
+			return nil
+		}
+		begun := time.Now()
+		if err := run(); err != nil {
+			return fmt.Errorf("fill %s: %w", step, err)
+		}
+		fmt.Fprintf(say, "%s: %.1f s\n", step, time.Since(begun).Seconds())
+		_, err := fmt.Fprintln(done, step)
+		return err
+	}
+	for _, name := range names {
+		text, err := files.ReadFile(path.Join("fill", name.Name()))
+		if err != nil {
+			return err
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		steps, err := strconv.Atoi(strings.TrimPrefix(first, "-- steps: "))
+		if err != nil {
+			return fmt.Errorf("%s says no steps: %w", name.Name(), err)
+		}
+		for i := range steps {
+			step := fmt.Sprintf("%s %d", name.Name(), i)
+			err := do(step, func() error {
+				return db.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+					"insert_deduplication_token": step, "max_partitions_per_insert_block": 0, "max_memory_usage": 3 << 30,
+					"max_bytes_before_external_group_by": 1 << 30})), string(text), clickhouse.Named("step", uint32(i)))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return do("merged", func() error { return merge(ctx, db) })
+}
+
+// merge brings each part of a table into one, as the server does in the course of time.
+func merge(ctx context.Context, db driver.Conn) error {
+	rows, err := db.Query(ctx, `SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND active`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var tables []string
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			return err
+		}
+		tables = append(tables, table)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if err := db.Exec(ctx, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sizes says what is stored: a line for each table with its rows, parts and bytes on the disk.
+func Sizes(ctx context.Context, db driver.Conn, say io.Writer) error {
+	rows, err := db.Query(ctx, `SELECT table, sum(rows), count(), sum(bytes_on_disk) FROM system.parts
+		WHERE database = currentDatabase() AND active GROUP BY table HAVING sum(rows) > 1000 ORDER BY table`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table string
+		var n, parts, bytes uint64
+		if err := rows.Scan(&table, &n, &parts, &bytes); err != nil {
+			return err
+		}
+		fmt.Fprintf(say, "%-18s %6.2f million rows in %4d parts, %5d MB\n", table, float64(n)/1e6, parts, bytes/1e6)
+	}
+	return rows.Err()
+}
