@@ -26,9 +26,9 @@ FROM (
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
-        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year', 'channel'), 0, {group:String} = 'customer', customer,
-            vehicle) AS number,
-        if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+        if({group:String} = 'channel', any(channel), '') AS word,
         toUInt64(0) AS rented_s, toUInt64(0) AS billed_days,
         sumIf(-amount, measure = 'revenue_time') AS revenue_time,
         sumIf(-amount, measure = 'revenue_mileage') AS revenue_mileage,
@@ -73,14 +73,14 @@ FROM (
         AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
             OR vehicle IN (/*query vehicles_chosen*/))
-    GROUP BY began, number, word
+    GROUP BY began, number
     UNION ALL
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
-        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year', 'channel'), 0, {group:String} = 'customer', customer,
-            vehicle) AS number,
-        if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+        if({group:String} = 'channel', any(channel), '') AS word,
         sum(r.rented_s) AS rented_s, sum(r.billed_days) AS billed_days,
         toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0)
     FROM rental_days AS r FINAL
@@ -91,7 +91,7 @@ FROM (
         AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
             OR vehicle IN (/*query vehicles_chosen*/))
-    GROUP BY began, number, word
+    GROUP BY began, number
 ) AS entries
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = entries.number
 GROUP BY key
