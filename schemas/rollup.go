@@ -176,6 +176,17 @@ func noteLook(ctx context.Context, db driver.Conn, began time.Time) error {
 	return nil
 }
 
+// RollupsLooked returns when the last look began that left nothing wrong, the zero time if none has been.
+func RollupsLooked(ctx context.Context, db driver.Conn) (began time.Time, err error) {
+	if err := db.QueryRow(ctx, Query("rollup_last_look")).Scan(&began); err != nil {
+		return began, fmt.Errorf("read the last look at the sums of the ledger: %w", err)
+	}
+	if began.UnixMilli() == 0 {
+		return time.Time{}, nil
+	}
+	return began, nil
+}
+
 // lastRepair returns the number of the last repair of a month.
 func (r *Rollup) lastRepair(ctx context.Context, db driver.Conn, month string) (last uint64, err error) {
 	err = db.QueryRow(ctx, Query(r.Table+"_repair"), clickhouse.Named("month", month)).Scan(&last)
