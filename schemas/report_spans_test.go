@@ -25,8 +25,8 @@ type posting struct {
 }
 
 // makeBusiness books on half a year of days: rows of two accounts and two currencies, of five vehicles and none, of
-// bookings that are settled, owed and paid too much, by two channels in one booking too. It returns what account 7 has in
-// dollars.
+// bookings that are settled, owed and paid too much, by two channels in one booking too. It returns what account 7 has
+// in dollars.
 func makeBusiness(t *testing.T, db driver.Conn) []posting {
 	t.Helper()
 	for v := 1; v <= 5; v++ {
@@ -167,9 +167,10 @@ var asked = []struct {
 		}},
 	{"revenue", "channel customer", nil, on("revenue.time"), false, sumUp("revenue_time", -1)},
 	{"profitability", "week vehicle", []string{"channels", "['turo']"},
-		func(e *posting) bool { return e.channel == "turo" && on("cost.repair", "cost.tires")(e) }, false, sumUp("maintenance", 1)},
-	{"profitability", "total day month vehicle make channel customer", []string{"basis", "cash"}, on("cash", "deposits_held"),
-		false, func(row map[string]int64, e *posting, _ bool) {
+		func(e *posting) bool { return e.channel == "turo" && on("cost.repair", "cost.tires")(e) }, false,
+		sumUp("maintenance", 1)},
+	{"profitability", "total day month vehicle make channel customer", []string{"basis", "cash"},
+		on("cash", "deposits_held"), false, func(row map[string]int64, e *posting, _ bool) {
 			switch {
 			case e.kind != "expense":
 				row["revenue"] += e.amount
@@ -256,8 +257,8 @@ func TestReportsOfAnySpanAreTheSumsOfTheEntries(t *testing.T) {
 	}
 }
 
-// agree compares what a report says with what it ought to, and returns how many figures that were; rows that are nothing
-// need not be there.
+// agree compares what a report says with what it ought to, and returns how many figures that were; rows that are
+// nothing need not be there.
 func agree(t *testing.T, what string, got map[string]figures, want map[string]map[string]int64) (compared int) {
 	t.Helper()
 	names := map[string]bool{}
@@ -344,8 +345,8 @@ func aged(all []posting, to time.Time, group string) map[string]map[string]int64
 func balances(t *testing.T, db driver.Conn, all []posting, from, to time.Time) (compared int) {
 	t.Helper()
 	for _, vehicles := range []string{"[]", "[4]"} {
-		ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"account": "7", "group": "total",
-			"from": from.Format(time.DateOnly), "to": to.Format(time.DateOnly), "vehicles": vehicles}))
+		ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"account": "7",
+			"group": "total", "from": from.Format(time.DateOnly), "to": to.Format(time.DateOnly), "vehicles": vehicles}))
 		got, want := map[string]figures{}, map[string]map[string]int64{}
 		if err := schemas.EachRow(ctx, db, "balances", schemas.Query("ledger_balances"), nil, func(row schemas.Row) error {
 			var name, unit string

@@ -25,8 +25,8 @@ var Rollups = []Rollup{
 		[]string{"amount", "entries", "checksum"}},
 	{"ledger_months", []string{"account", "month", "ledger_account", "currency", "vehicle", "class", "location", "channel",
 		"customer"}, []string{"amount", "entries", "checksum"}},
-	{"ledger_flows", []string{"account", "ledger_account", "local_date", "currency", "kind", "source", "booking", "vehicle",
-		"location", "channel", "customer", "purpose"}, []string{"amount", "debits", "entries", "checksum"}},
+	{"ledger_flows", []string{"account", "ledger_account", "local_date", "currency", "kind", "source", "booking",
+		"vehicle", "location", "channel", "customer", "purpose"}, []string{"amount", "debits", "entries", "checksum"}},
 }
 
 // columns are those of the key and of the sums.
@@ -104,8 +104,8 @@ func FillRollups(ctx context.Context, db driver.Conn) error {
 // read the number of the last one before the first look, and its token is that of the next. The rows of a repair and
 // its number are one part, so they are there together or not at all.
 //
-// If it leaves nothing, it notes when it began: until then the sums have everything, if its months are those of what was
-// written since the look before.
+// If it leaves nothing, it notes when it began: until then the sums have everything, if its months are those of what
+// was written since the look before.
 func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart time.Duration) ([]Repaired, error) {
 	type look struct {
 		rollup Rollup

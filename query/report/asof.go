@@ -13,8 +13,8 @@ import (
 )
 
 // AsOf is until when what the report stands on was made: of one that is made of facts until when everything was made
-// again that had been written, of one that is made of sums of the ledger until when these are known to lack nothing, the
-// zero time if nothing was yet; of all others now.
+// again that had been written, of one that is made of sums of the ledger until when these are known to lack nothing,
+// the zero time if nothing was yet; of all others now.
 func (d *Definition) AsOf(ctx context.Context, db driver.Conn, now time.Time) (time.Time, error) {
 	for _, made := range []struct {
 		of    []string // what the report reads of
