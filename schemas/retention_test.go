@@ -24,7 +24,7 @@ var keptForGood = map[string][]string{
 		"maintenance_schedules", "meter_readings", "meters", "driver_tags", "payments", "quotes", "rate_plans",
 		"recurring_costs", "reminders", "route_plans", "saved_reports", "service_tasks", "tolls", "trip_drivers",
 		"vehicle_classes", "vehicles", "work_orders"},
-	"the books": {"ledger_entries", "ledger_transactions", "ledger_days", "ledger_months"},
+	"the books": {"ledger_entries", "ledger_transactions", "ledger_days", "ledger_months", "ledger_flows"},
 	"papers, as long as the law asks (persons go by keep_years)": {"papers", "paper_persons"},
 	"facts, no places":            {"vehicle_days", "rental_days", "vehicle_months", "vehicle_statuses", "fact_runs"},
 	"goes a day after it is done": {"pair_marks"},

@@ -3,6 +3,7 @@ package schemas
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,58 +15,39 @@ import (
 // Rollup is a table of sums that a view fills from the entries of the ledger. Unlike those of Views it is wrong if the
 // view makes a row twice or not at all, so what makes it whole again is RepairRollups, which adds the difference.
 type Rollup struct {
-	Table string
-	key   []string // its columns beside the sums, in the order of rollupKey, without those that it has not
+	Table     string
+	key, sums []string // its columns but repair, as <table>_differences.sql answers them
 }
 
 // Rollups are the sums of the ledger.
 var Rollups = []Rollup{
-	{"ledger_days", []string{"account", "local_date", "ledger_account", "currency", "class", "location", "channel"}},
+	{"ledger_days", []string{"account", "local_date", "ledger_account", "currency", "class", "location", "channel"},
+		[]string{"amount", "entries", "checksum"}},
 	{"ledger_months", []string{"account", "month", "ledger_account", "currency", "vehicle", "class", "location", "channel",
-		"customer"}},
+		"customer"}, []string{"amount", "entries", "checksum"}},
+	{"ledger_flows", []string{"account", "ledger_account", "local_date", "currency", "kind", "source", "booking",
+		"vehicle", "location", "channel", "customer", "purpose"}, []string{"amount", "debits", "entries", "checksum"}},
 }
 
-// rollupKey is one key of a rollup; members that the rollup does not have are zero.
-type rollupKey struct {
-	account                 uint64
-	day                     string // or the first of the month
-	ledgerAccount, currency string
-	vehicle, class          uint64
-	location                uint64
-	channel                 string
-	customer                uint64
-}
+// columns are those of the key and of the sums.
+func (r *Rollup) columns() []string { return slices.Concat(r.key, r.sums) }
 
-// column is the value of a column of the key.
-func (k *rollupKey) column(name string) any {
-	switch name {
-	case "account":
-		return k.account
-	case "local_date", "month":
-		return k.day
-	case "ledger_account":
-		return k.ledgerAccount
-	case "currency":
-		return k.currency
-	case "vehicle":
-		return k.vehicle
-	case "class":
-		return k.class
-	case "location":
-		return k.location
-	case "channel":
-		return k.channel
-	default:
-		return k.customer
-	}
-}
-
-// lack is what a rollup lacks under a key; negative where it has too much.
+// lack is what a rollup lacks under a key, by its columns; negative where it has too much.
 type lack struct {
-	rollupKey
-	amount, entries int64
-	checksum        uint64
-	difference      uint64 // a hash of all of it
+	values     []any
+	difference uint64 // a hash of all of it
+}
+
+// into makes what a column of a rollup is read into.
+func into(column string) any {
+	switch column {
+	case "local_date", "month", "ledger_account", "currency", "channel", "kind", "purpose":
+		return new(string)
+	case "amount", "debits", "entries":
+		return new(int64)
+	default:
+		return new(uint64)
+	}
 }
 
 // Repaired is what RepairRollups has put right of a month.
@@ -121,6 +103,9 @@ func FillRollups(ctx context.Context, db driver.Conn) error {
 // Of several who repair a month at once one does it. A repair has a number, which stands in its rows; who repairs has
 // read the number of the last one before the first look, and its token is that of the next. The rows of a repair and
 // its number are one part, so they are there together or not at all.
+//
+// If it leaves nothing, it notes when it began: until then the sums have everything, if its months are those of what
+// was written since the look before.
 func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart time.Duration) ([]Repaired, error) {
 	type look struct {
 		rollup Rollup
@@ -128,6 +113,7 @@ func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart t
 		last   uint64
 		seen   []uint64 // differences
 	}
+	began := time.Now()
 	var first []look
 	for _, month := range months {
 		for _, r := range Rollups {
@@ -147,7 +133,7 @@ func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart t
 		}
 	}
 	if len(first) == 0 {
-		return nil, nil
+		return nil, noteLook(ctx, db, began)
 	}
 	select {
 	case <-ctx.Done():
@@ -155,11 +141,14 @@ func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart t
 	case <-time.After(apart):
 	}
 	var done []Repaired
+	left := false
 	for _, l := range first {
 		var wrong []lack
 		err := l.rollup.eachLack(ctx, db, l.month, func(lacks lack) {
 			if _, same := slices.BinarySearch(l.seen, lacks.difference); same && len(wrong) < rollupKeys {
 				wrong = append(wrong, lacks)
+			} else {
+				left = true
 			}
 		})
 		if err != nil {
@@ -173,7 +162,29 @@ func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart t
 		}
 		done = append(done, Repaired{l.rollup.Table, l.month, len(wrong)})
 	}
-	return done, nil
+	if left {
+		return done, nil
+	}
+	return done, noteLook(ctx, db, began)
+}
+
+// noteLook notes a look that has left nothing wrong.
+func noteLook(ctx context.Context, db driver.Conn, began time.Time) error {
+	if err := db.Exec(ctx, "INSERT INTO rollup_looks (sums, until) VALUES ('ledger', $1)", began.UTC()); err != nil {
+		return fmt.Errorf("note the look at the sums of the ledger: %w", err)
+	}
+	return nil
+}
+
+// RollupsLooked returns when the last look began that left nothing wrong, the zero time if none has been.
+func RollupsLooked(ctx context.Context, db driver.Conn) (began time.Time, err error) {
+	if err := db.QueryRow(ctx, Query("rollup_last_look")).Scan(&began); err != nil {
+		return began, fmt.Errorf("read the last look at the sums of the ledger: %w", err)
+	}
+	if began.UnixMilli() == 0 {
+		return time.Time{}, nil
+	}
+	return began, nil
 }
 
 // lastRepair returns the number of the last repair of a month.
@@ -190,9 +201,15 @@ func (r *Rollup) eachLack(ctx context.Context, db driver.Conn, month string, tak
 	return EachRow(ctx, db, "compare "+r.Table+" with the entries", Query(r.Table+"_differences"),
 		[]any{clickhouse.Named("month", month)}, func(row Row) error {
 			var l lack
-			if err := row.Scan(&l.account, &l.day, &l.ledgerAccount, &l.currency, &l.vehicle, &l.class, &l.location,
-				&l.channel, &l.customer, &l.amount, &l.entries, &l.checksum, &l.difference); err != nil {
+			var columns []any
+			for _, column := range r.columns() {
+				columns = append(columns, into(column))
+			}
+			if err := row.Scan(append(columns, &l.difference)...); err != nil {
 				return err
+			}
+			for _, column := range columns {
+				l.values = append(l.values, reflect.ValueOf(column).Elem().Interface())
 			}
 			take(l)
 			return nil
@@ -207,16 +224,12 @@ func (r *Rollup) add(ctx context.Context, db driver.Conn, month string, number u
 		token := NextToken(fmt.Sprintf("%s:%s:%d", r.Table, month, number), turn)
 		batch, err := db.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 			"insert_deduplication_token": token, "insert_deduplicate": 1, "async_insert": 0})),
-			"INSERT INTO "+r.Table+" ("+strings.Join(r.key, ", ")+", amount, entries, checksum, repair)")
+			"INSERT INTO "+r.Table+" ("+strings.Join(r.columns(), ", ")+", repair)")
 		if err != nil {
 			return fmt.Errorf("%s: %w", doing, err)
 		}
 		for _, l := range wrong {
-			row := make([]any, 0, len(r.key)+4)
-			for _, name := range r.key {
-				row = append(row, l.column(name))
-			}
-			if err := batch.Append(append(row, l.amount, l.entries, l.checksum, number)...); err != nil {
+			if err := batch.Append(append(l.values, number)...); err != nil {
 				batch.Abort()
 				return fmt.Errorf("%s: %w", doing, err)
 			}

@@ -19,10 +19,12 @@ func enter(t *testing.T, db driver.Conn, first, n int) {
 	ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{
 		"insert_deduplication_token": fmt.Sprint("entries ", first), "insert_deduplicate": 1}))
 	if err := db.Exec(ctx, fmt.Sprintf(`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction,
-			entry_no, id, amount, currency, vehicle, class, customer, location, channel, occurred_at)
-		SELECT 7 + number %% 2, toDate32('2026-01-05') + number %% 70, ['cash', 'revenue.time', 'cost.fuel'][1 + number %% 3],
+			entry_no, id, amount, currency, vehicle, class, booking, customer, location, channel, purpose, kind, source,
+			occurred_at)
+		SELECT 7 + number %% 2, toDate32('2026-01-05') + number %% 70, ['cash', 'revenue.time', 'tax_payable'][1 + number %% 3],
 			number, 1, intDiv(sipHash64(number), 2), toInt64(number) * 100 - 5000, ['USD', 'EUR'][1 + number %% 2], number %% 5,
-			number %% 3, number %% 11, number %% 2, ['direct', 'turo'][1 + number %% 2], now64(3)
+			number %% 3, number %% 17, number %% 11, number %% 2, ['direct', 'turo'][1 + number %% 2], ['', 'tax, A'][1 + number %% 2],
+			['payment', 'expense'][1 + number %% 2], number %% 19, now64(3)
 		FROM numbers(%d, %d)`, first, n)); err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +112,10 @@ func TestRollupsAreRepaired(t *testing.T) {
 	whole("entries twice", true, true)
 	exec(t, db, "ALTER TABLE ledger_entries DELETE WHERE transaction = 17 SETTINGS mutations_sync = 2")
 	whole("an entry less", true, true)
-	exec(t, db, "TRUNCATE TABLE ledger_days")
-	whole("a table that was lost", true, true)
+	for _, r := range schemas.Rollups {
+		exec(t, db, "TRUNCATE TABLE "+r.Table)
+		whole(r.Table+" was lost", true, true)
+	}
 }
 
 // Of many that repair at once one puts each thing right: nobody looks again after that, to find it done twice. Beside

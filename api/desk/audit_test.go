@@ -114,6 +114,7 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 		{audit.Counts, "bookings", []string{"ALTER TABLE bookings DELETE WHERE true SETTINGS mutations_sync = 2"}},
 		{audit.Counts, "payments", []string{"ALTER TABLE payments DELETE WHERE true SETTINGS mutations_sync = 2"}},
 		{audit.Rollups, "ledger_months entries", []string{"INSERT INTO ledger_months SELECT * FROM ledger_months"}},
+		{audit.Rollups, "ledger_flows debits", []string{"INSERT INTO ledger_flows SELECT * FROM ledger_flows"}},
 	}, {
 		{audit.Deposits, "deposit", []string{
 			"ALTER TABLE ledger_transactions DELETE WHERE kind = 'booking' SETTINGS mutations_sync = 2",

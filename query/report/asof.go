@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,17 +13,29 @@ import (
 )
 
 // AsOf is until when what the report stands on was made: of one that is made of facts until when everything was made
-// again that had been written, the zero time if nothing was yet; of all others now.
+// again that had been written, of one that is made of sums of the ledger until when these are known to lack nothing,
+// the zero time if nothing was yet; of all others now.
 func (d *Definition) AsOf(ctx context.Context, db driver.Conn, now time.Time) (time.Time, error) {
-	if !strings.Contains(d.statement, "FROM vehicle_") && !strings.Contains(d.statement, "FROM rental_days") {
-		return now, nil
+	for _, made := range []struct {
+		of    []string // what the report reads of
+		until string   // the query that tells until when that is made
+	}{
+		{[]string{"FROM vehicle_", "FROM rental_days"}, "facts_as_of"},
+		{[]string{"FROM ledger_days", "FROM ledger_months", "FROM ledger_flows"}, "rollup_looked"},
+	} {
+		if !slices.ContainsFunc(made.of, func(table string) bool { return strings.Contains(d.statement, table) }) {
+			continue
+		}
+		var at time.Time
+		if err := db.QueryRow(ctx, schemas.Query(made.until)).Scan(&at); err != nil {
+			return at, fmt.Errorf("read until when reports are made: %w", err)
+		}
+		if at.Unix() <= 0 {
+			return time.Time{}, nil
+		}
+		if at.Before(now) {
+			now = at
+		}
 	}
-	var at time.Time
-	if err := db.QueryRow(ctx, schemas.Query("facts_as_of")).Scan(&at); err != nil {
-		return at, fmt.Errorf("read until when facts were made: %w", err)
-	}
-	if at.Unix() <= 0 {
-		return time.Time{}, nil
-	}
-	return at, nil
+	return now, nil
 }

@@ -39,7 +39,8 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		return at
 	}
 	keys := map[string]string{"vehicle_days": "account local_date", "vehicle_months": "account month",
-		"rental_days": "account local_date", "ledger_entries": "account local_date",
+		"rental_days": "account local_date", "ledger_entries": "account local_date", "ledger_days": "account local_date",
+		"ledger_months": "account month", "ledger_flows": "account ledger_account local_date",
 		"bookings": "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}
 	for _, name := range Names() {
 		d, seen := Named(name), 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Publisher puts events on their topic and returns when all of them are acknowledged.
@@ -19,7 +20,7 @@ type Publisher interface {
 // Times of the duties.
 const (
 	repairEvery = 10 * time.Minute
-	lately      = 48 * time.Hour // since a record was written, in whose months sums are put right every time
+	lately      = 48 * time.Hour // before the last look: sums of months with records written since are put right
 	nightly     = 24 * time.Hour
 	nightHour   = 3 // in UTC, at which a night's look is taken if none was for half a day
 )
@@ -34,7 +35,17 @@ const examples = 20
 // night everything is looked through.
 func (a *Audit) Register() {
 	a.AddDuty("sums of the ledger", repairEvery, func(ctx context.Context) error {
-		return a.repairRollups(ctx, a.Now().Add(-lately))
+		since, err := schemas.RollupsLooked(ctx, a.DB)
+		if err != nil {
+			return err
+		}
+		if now := a.Now(); since.After(now) {
+			since = now
+		}
+		if !since.IsZero() {
+			since = since.Add(-lately)
+		}
+		return a.repairRollups(ctx, since)
 	})
 	// Of the duty's own goroutine. As if half a day had passed, so that a process that is started each evening looks too.
 	last := a.Now().Add(-nightly / 2)

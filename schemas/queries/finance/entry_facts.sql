@@ -1,5 +1,5 @@
 -- Sums of entries of the ledger by the key of a group, as vehicle_facts.sql has them of facts, for what facts do not know:
--- channels, customers, bookings, and the cash basis. Which account goes into which measure is said by the chart, in
+-- channels, customers, and the cash basis. Which account goes into which measure is said by the chart, in
 -- parameters. Revenue and what lessens it are credits; costs are debits. Seconds and billed days are those of
 -- rental_days. On the cash basis nothing of this is summed but received, paid and capital, on the days on which money
 -- moved. received: what payments brought in less what they gave back and what providers kept of them, and what was kept of
@@ -7,10 +7,10 @@
 -- nobody's income. paid: what was paid for expenses, work orders and tolls. Taxes are in both. What journal entries by hand moved is in none: what owners put
 -- in is no income. capital: what was paid for
 -- vehicles and back to lenders, less what vehicles were sold for: none of it is a cost, nor in paid; entries on cash do
--- not say it, expenses do by their category, as it is now. A part of reports. FINAL, because an entry that was written twice
--- counts once. EXPLAIN indexes=1: ledger_entries and rental_days by account and local_date, expenses by account.
+-- not say it, expenses do by their category, as it is now. A part of reports. EXPLAIN indexes=1: as in ledger_sums.sql, ledger_flows by
+-- account, ledger_account and local_date, rental_days by account and local_date, expenses by account; of the two bases one reads nothing.
 SELECT
-    if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} IN ('vehicle', 'customer', 'booking'),
+    if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} IN ('vehicle', 'customer'),
         toString(number), if({group:String} = 'channel', word, if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
     sum(entries.rented_s) AS rented_s, sum(entries.billed_days) AS billed_days,
     sum(entries.revenue_time) AS revenue_time, sum(entries.revenue_mileage) AS revenue_mileage,
@@ -27,9 +27,9 @@ FROM (
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
-        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year', 'channel'), 0, {group:String} = 'customer', customer,
-            {group:String} = 'booking', booking, vehicle) AS number,
-        if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+        if({group:String} = 'channel', any(channel), '') AS word,
         toUInt64(0) AS rented_s, toUInt64(0) AS billed_days,
         sumIf(-amount, measure = 'revenue_time') AS revenue_time,
         sumIf(-amount, measure = 'revenue_mileage') AS revenue_mileage,
@@ -48,22 +48,25 @@ FROM (
         sumIf(amount, measure = 'cost_finance') AS cost_finance,
         sumIf(amount, measure = 'cost_insurance') AS cost_insurance,
         sumIf(amount, measure = 'cost_other_fixed') AS cost_other_fixed,
-        sumIf(amount, {basis:String} = 'cash' AND kind IN ('payment', 'booking')) AS received,
-        -sumIf(amount, {basis:String} = 'cash' AND kind IN ('expense', 'work_order', 'toll') AND NOT of_capital) AS paid,
-        -sumIf(amount, {basis:String} = 'cash' AND of_capital) AS capital
+        sumIf(amount, kind IN ('payment', 'booking')) AS received,
+        -sumIf(amount, kind IN ('expense', 'work_order', 'toll') AND NOT of_capital) AS paid,
+        -sumIf(amount, of_capital) AS capital
     FROM (
-        SELECT local_date, vehicle, customer, booking, channel, amount, kind,
+        SELECT since AS local_date, vehicle, customer, channel, amount, '' AS kind, false AS of_capital,
+            transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure
+        FROM (/*query ledger_sums*/)
+        WHERE {basis:String} != 'cash' AND currency = {currency:String}
+            AND ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m != '', {accounts:Array(String)}, {measures:Array(String)})))
+        UNION ALL
+        SELECT local_date, vehicle, customer, channel, amount, kind,
             kind = 'expense' AND source IN (
                 SELECT id FROM expenses FINAL
                 WHERE account = {account:UInt64} AND {basis:String} = 'cash'
                     AND category IN ('vehicle_purchase', 'vehicle_sale', 'loan_principal')
-            ) AS of_capital,
-            if({basis:String} = 'cash', '',
-            transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '')) AS measure
-        FROM ledger_entries FINAL
-        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND if({basis:String} = 'cash', ledger_account IN ('cash', 'deposits_held'),
-                ledger_account IN arrayFilter((a, m) -> m != '', {accounts:Array(String)}, {measures:Array(String)}))
+            ), ''
+        FROM ledger_flows
+        WHERE {basis:String} = 'cash' AND account = {account:UInt64} AND ledger_account IN ('cash', 'deposits_held')
+            AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
     )
     WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
@@ -71,25 +74,25 @@ FROM (
         AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
             OR vehicle IN (/*query vehicles_chosen*/))
-    GROUP BY began, number, word
+    GROUP BY began, number
     UNION ALL
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
-        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year', 'channel'), 0, {group:String} = 'customer', customer,
-            {group:String} = 'booking', booking, vehicle) AS number,
-        if({group:String} = 'channel', CAST(channel, 'String'), '') AS word,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+        if({group:String} = 'channel', any(channel), '') AS word,
         sum(r.rented_s) AS rented_s, sum(r.billed_days) AS billed_days,
         toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0)
     FROM rental_days AS r FINAL
-    WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
+    WHERE {basis:String} != 'cash' AND account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
         AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
             OR vehicle IN (/*query vehicles_chosen*/))
-    GROUP BY began, number, word
+    GROUP BY began, number
 ) AS entries
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = entries.number
 GROUP BY key

@@ -1,9 +1,9 @@
 -- Sums by the key of a group, from the facts of vehicles where they know the answer, else from the entries of the ledger:
--- facts know no channel, customer or booking, and no cash basis. Of the two one reads nothing, as its condition is
+-- facts know no channel, no customer and no cash basis. Of the two one reads nothing, as its condition is
 -- constant. driven_m and fleet_s are null where they are of no group; {by} is the group of the question, also of
 -- its totals. A part of reports. EXPLAIN indexes=1: as in
 -- vehicle_facts.sql and entry_facts.sql.
-WITH {basis:String} = 'cash' OR {by:String} IN ('channel', 'customer', 'booking') OR notEmpty({channels:Array(String)})
+WITH {basis:String} = 'cash' OR {by:String} IN ('channel', 'customer') OR notEmpty({channels:Array(String)})
     OR notEmpty({customers:Array(UInt64)}) AS of_entries
 SELECT
     key, rented_s, billed_days, revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,

@@ -8,12 +8,16 @@
 -- figure movement money [ledger asset, liability, equity, revenue, cost]: What was added in the span.
 -- figure balance money [ledger standing asset, liability, equity, revenue, cost]: What stands at the end of its last day.
 -- The result has no link: its entries are those of profit_and_loss from the first day of the books. EXPLAIN indexes=1:
--- ledger_entries by account and local_date.
-SELECT if({group:String} = 'total', '', if(transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '') = '',
-        CAST(ledger_account, 'String'), 'result')) AS key,
-    sumIf(amount, local_date < {from:Date32}) AS opening, sumIf(amount, local_date >= {from:Date32}) AS movement,
-    sum(amount) AS balance
-FROM ledger_entries FINAL
-WHERE account = {account:UInt64} AND local_date <= {to:Date32} AND currency = {currency:String}
+-- ledger_days by account and local_date.
+SELECT if({group:String} = 'total', '', if(transform(account_of, {accounts:Array(String)}, {measures:Array(String)}, '') = '',
+        account_of, 'result')) AS key,
+    sum(before) AS opening, sum(since) AS movement, opening + movement AS balance
+FROM (
+    SELECT CAST(ledger_account, 'String') AS account_of, sumIf(amount, local_date < {from:Date32}) AS before,
+        sumIf(amount, local_date >= {from:Date32}) AS since, sum(entries) AS n
+    FROM ledger_days
+    WHERE account = {account:UInt64} AND local_date <= {to:Date32} AND currency = {currency:String}
+    GROUP BY ledger_account
+    HAVING n != 0
+)
 GROUP BY key
-SETTINGS do_not_merge_across_partitions_select_final = 1

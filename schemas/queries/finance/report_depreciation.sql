@@ -13,14 +13,23 @@
 -- figure fleet_s seconds: Seconds in the fleet.
 -- ratio per_unit_month money = depreciation * 2629800 / fleet_s: Depreciation of a vehicle in a month of 30.4375 days.
 -- ratio depreciated percent = accumulated / acquisition_cost: How much of what was paid is written off.
--- EXPLAIN indexes=1: vehicle_facts by account and days; ledger_entries by account, and its ledger_account by granule.
-WITH facts AS (/*query vehicle_facts*/),
+-- EXPLAIN indexes=1: vehicle_facts by account and days; ledger_months by account, month and ledger_account, and
+-- ledger_entries by account and local_date, of the last month.
+WITH makeDate32(toYear({to:Date32}), toMonth({to:Date32}), 1) AS last_month,
+facts AS (/*query vehicle_facts*/),
 standing AS (
     SELECT vehicle, -sumIf(amount, ledger_account = 'accumulated_depreciation') AS accumulated,
         sumIf(amount, ledger_account = 'fixed_asset') AS booked
-    FROM ledger_entries FINAL
-    WHERE account = {account:UInt64} AND local_date <= {to:Date32} AND currency = {currency:String}
-        AND ledger_account IN ('accumulated_depreciation', 'fixed_asset')
+    FROM (
+        SELECT vehicle, ledger_account, currency, amount
+        FROM ledger_months
+        WHERE account = {account:UInt64} AND month < last_month
+        UNION ALL
+        SELECT vehicle, ledger_account, currency, amount
+        FROM ledger_entries FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN last_month AND {to:Date32}
+    )
+    WHERE currency = {currency:String} AND ledger_account IN ('accumulated_depreciation', 'fixed_asset')
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})

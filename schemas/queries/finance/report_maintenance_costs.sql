@@ -28,12 +28,11 @@ FROM (
         if({group:String} = 'total', '', ifNull(keys.key, '')))), e.m, e.r, e.t, 0, 0, 0, 0
     FROM (
         SELECT if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
-                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
+                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), since)), toDate32('1970-01-01')) AS began,
             vehicle AS car, sumIf(amount, ledger_account = 'cost.maintenance') AS m,
             sumIf(amount, ledger_account = 'cost.repair') AS r, sumIf(amount, ledger_account = 'cost.tires') AS t
-        FROM ledger_entries FINAL
-        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND ledger_account IN ('cost.maintenance', 'cost.repair', 'cost.tires')
+        FROM (/*query ledger_sums*/)
+        WHERE currency = {currency:String} AND ledger_account IN ('cost.maintenance', 'cost.repair', 'cost.tires')
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
             AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})

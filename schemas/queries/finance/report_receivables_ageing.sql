@@ -13,33 +13,43 @@
 -- figure days_over_90 money: Billed more than 90 days before.
 -- figure overpaid money: What was paid above what was billed; negative.
 -- The parts sum to the balance. Each booking, and of what is of none each customer and channel, is aged by itself. Rows that
--- are settled are left out. EXPLAIN indexes=1: ledger_entries by account and local_date, and its ledger_account by granule.
-SELECT if({group:String} = 'total', '', if({group:String} = 'channel', channel, toString(if({group:String} = 'customer', customer, booking)))) AS key,
-    sum(owed) AS balance, sumIf(owed, ledger_account = 'accounts_receivable') AS from_customers,
-    sumIf(owed, ledger_account = 'platform_receivable') AS from_channels,
-    sum(arraySum((left, age) -> if(age <= 0, left, 0), lefts, ages)) AS not_due,
+-- are settled are left out. As what was paid counts against what was billed first, what is left is of the newest bills: those of the last
+-- 90 days are looked at one by one, and the rest of what is owed is older. whose tells apart what a booking owes by several customers,
+-- channels or accounts. EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, and again for the last 90 days.
+WITH arrayMap(b -> b.1, lately.bills) AS ages, arrayMap(b -> b.2, lately.bills) AS billed,
+    arrayMap((part, so_far) -> greatest(least(part, owing.owed - so_far + part), 0), billed, arrayCumSum(billed)) AS lefts
+SELECT if({group:String} = 'total', '', if({group:String} = 'channel', CAST(owing.way, 'String'),
+        toString(if({group:String} = 'customer', owing.one, owing.booking)))) AS key,
+    sum(owing.owed) AS balance, sumIf(owing.owed, owing.stands_on = 'accounts_receivable') AS from_customers,
+    sumIf(owing.owed, owing.stands_on = 'platform_receivable') AS from_channels,
+    sum(arraySum((left, age) -> if(age = 0, left, 0), lefts, ages)) AS not_due,
     sum(arraySum((left, age) -> if(age BETWEEN 1 AND 30, left, 0), lefts, ages)) AS days_1_30,
     sum(arraySum((left, age) -> if(age BETWEEN 31 AND 60, left, 0), lefts, ages)) AS days_31_60,
-    sum(arraySum((left, age) -> if(age BETWEEN 61 AND 90, left, 0), lefts, ages)) AS days_61_90,
-    sum(arraySum((left, age) -> if(age > 90, left, 0), lefts, ages)) AS days_over_90,
-    sum(least(owed, 0)) AS overpaid
+    sum(arraySum((left, age) -> if(age > 60, left, 0), lefts, ages)) AS days_61_90,
+    sum(greatest(owing.owed, 0)) - sum(arraySum(lefts)) AS days_over_90,
+    sum(least(owing.owed, 0)) AS overpaid
 FROM (
-    WITH arraySort(groupArrayIf((local_date, amount), amount > 0)) AS debits, toInt64(-sumIf(amount, amount < 0)) AS credits,
-        arrayMap(d -> d.2, debits) AS billed, arrayCumSum(billed) AS sums
-    SELECT booking, customer, CAST(channel, 'String') AS channel, CAST(ledger_account, 'String') AS ledger_account, toInt64(sum(amount)) AS owed,
-        arrayMap((part, so_far) -> least(part, greatest(so_far - credits, 0)), billed, sums) AS lefts,
-        arrayMap(d -> dateDiff('day', d.1, {to:Date32}), debits) AS ages
+    SELECT booking, cityHash64(customer, channel, ledger_account) AS whose, any(customer) AS one, any(channel) AS way,
+        any(ledger_account) AS stands_on, sum(amount) AS owed
+    FROM ledger_flows
+    WHERE account = {account:UInt64} AND local_date <= {to:Date32} AND currency = {currency:String}
+        AND ledger_account IN ('accounts_receivable', 'platform_receivable')
+        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+    GROUP BY booking, whose
+    HAVING owed != 0
+) AS owing
+LEFT JOIN (
+    SELECT booking, whose, arraySort(groupArray((age, billed))) AS bills
     FROM (
-        SELECT local_date, booking, customer, channel, ledger_account, sum(amount) AS amount
-        FROM ledger_entries FINAL
-        WHERE account = {account:UInt64} AND local_date <= {to:Date32} AND currency = {currency:String}
+        SELECT booking, cityHash64(customer, channel, ledger_account) AS whose, dateDiff('day', local_date, {to:Date32}) AS age, sum(amount) AS billed
+        FROM ledger_flows
+        WHERE account = {account:UInt64} AND local_date BETWEEN {to:Date32} - 90 AND {to:Date32} AND currency = {currency:String}
             AND ledger_account IN ('accounts_receivable', 'platform_receivable')
-            AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
-        GROUP BY local_date, booking, customer, channel, ledger_account
+        GROUP BY booking, whose, age
+        HAVING billed > 0
     )
-    GROUP BY booking, customer, channel, ledger_account
-)
+    GROUP BY booking, whose
+) AS lately ON lately.booking = owing.booking AND lately.whose = owing.whose
 GROUP BY key
 HAVING balance != 0 OR from_customers != 0 OR overpaid != 0
-SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -11,17 +11,15 @@
 -- figure owed money [ledger minus tax_payable]: What the span adds to what is owed to the authority: charged less taken_back and paid.
 -- figure entries count: How many entries of the ledger that were.
 -- A tax on a bill says its name in the purpose of its entry ("tax, State tax"); what is paid has none, and is of no category. EXPLAIN
--- indexes=1: ledger_entries by account and local_date.
+-- indexes=1: ledger_flows by account, ledger_account and local_date.
 SELECT multiIf({group:String} = 'total', '', {group:String} = 'category', if(startsWith(e.purpose, 'tax, '), substring(e.purpose, 6), e.purpose),
         {group:String} = 'location', if(e.location = 0, '', toString(e.location)), {group:String} = 'channel', CAST(e.channel, 'String'), toString(toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), e.local_date)))) AS key,
-    -sumIf(e.amount, e.kind NOT IN ('expense', 'journal_entry') AND e.amount < 0) AS charged,
-    sumIf(e.amount, e.kind NOT IN ('expense', 'journal_entry') AND e.amount > 0) AS taken_back,
-    sumIf(e.amount, e.kind IN ('expense', 'journal_entry')) AS paid, -sum(e.amount) AS owed, count() AS entries
-FROM ledger_entries AS e FINAL
+    sumIf(e.debits - e.amount, e.kind NOT IN ('expense', 'journal_entry')) AS charged, sumIf(e.debits, e.kind NOT IN ('expense', 'journal_entry')) AS taken_back,
+    sumIf(e.amount, e.kind IN ('expense', 'journal_entry')) AS paid, -sum(e.amount) AS owed, sum(e.entries) AS entries
+FROM ledger_flows AS e
 WHERE e.account = {account:UInt64} AND e.local_date BETWEEN {from:Date32} AND {to:Date32} AND e.currency = {currency:String}
     AND e.ledger_account = 'tax_payable' AND (empty({locations:Array(UInt64)}) OR e.location IN {locations:Array(UInt64)})
     AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, CAST(e.channel, 'String')))
 GROUP BY key
 HAVING charged != 0 OR taken_back != 0 OR paid != 0
-SETTINGS do_not_merge_across_partitions_select_final = 1
