@@ -22,7 +22,8 @@ OTHER_VARIABLE = {"cost.cleaning", "cost.toll", "cost.fine", "cost.payment_fee"}
 FINANCE = {"cost.lease", "cost.loan_interest"}
 
 MEASURES = {*REVENUE.values(), "toll_recharge", "platform_fees", "energy", "maintenance", "other_variable", "finance",
-            "depreciation", "insurance", "other_fixed", "billed_days", "rented_s", "fleet_s", "down_s", "idle_s"}
+            "depreciation", "insurance", "other_fixed", "billed_days", "rented_s", "all_billed_days", "all_rented_s", "fleet_s",
+            "down_s", "idle_s"}
 
 
 def measure(account):
@@ -122,6 +123,9 @@ class Books:
         self.legs = [leg for b in self.bookings for leg in self.of_booking(b)]
         self.billed = [row for b in self.bookings for row in self.billed_days(b)]
 
+    def currency_of(self, booking):
+        return booking.get("currency") or self.currency
+
     def zone_of(self, name):
         return zoneinfo.ZoneInfo(name) if name else self.zone
 
@@ -205,7 +209,8 @@ class Books:
         return self.traits(vehicle, group)
 
     def figures(self, group, since, until, currency):
-        """The sums of every measure by the keys of a group, over local days, both included."""
+        """The sums of every measure by the keys of a group, over local days, both included. Money is of the currency, and so
+        are billed_days and rented_s, over which it is divided; those of all rentals are all_billed_days and all_rented_s."""
         sums = collections.defaultdict(collections.Counter)
 
         def add(keys, name, value):
@@ -226,27 +231,40 @@ class Books:
         for row in self.billed:
             if since <= row["day"] <= until:
                 b = row["booking"]
-                add(self.keys(group, row["day"], row["vehicle"], b["channel"], b.get("customer_id") or ""), "billed_days", 1)
+                keys = self.keys(group, row["day"], row["vehicle"], b["channel"], b.get("customer_id") or "")
+                add(keys, "all_billed_days", 1)
+                add(keys, "billed_days", int(self.currency_of(b) == currency))
         if group in ("channel", "customer"):
             for leg in self.legs:
                 b = leg["booking"]
                 for day, begins, ends in days_of(leg["since"], leg["until"], self.zone_of(b["timezone"])):
-                    if since <= day <= until:
+                    if since <= day <= until and self.currency_of(b) == currency:
                         add(self.keys(group, day, leg["vehicle"], b["channel"], b.get("customer_id") or ""), "rented_s",
                             ends - begins)
         else:
-            self.times(group, since, until, add)
+            self.times(group, since, until, currency, add)
         return sums
 
-    def times(self, group, since, until, add):
+    def rented_in(self, legs, currency):
+        """When a vehicle was rented in a currency. Where two rentals say so at once, that counts which began first on its day."""
+        parts = sorted((begins, ends, self.currency_of(leg["booking"])) for leg in legs
+                       for _, begins, ends in days_of(leg["since"], leg["until"], self.zone_of(leg["booking"]["timezone"])))
+        out, at = [], 0
+        for begins, ends, of in parts:
+            if of == currency and ends > max(begins, at):
+                out.append((max(begins, at), ends))
+            at = max(at, ends)
+        return out
+
+    def times(self, group, since, until, currency, add):
         """Seconds of vehicles: in the fleet, rented, down, idle."""
-        rented = collections.defaultdict(list)
+        legs = collections.defaultdict(list)
         for leg in self.legs:
-            if leg["vehicle"]:
-                rented[leg["vehicle"]].append((leg["since"], leg["until"]))
+            legs[leg["vehicle"]].append(leg)
         for vehicle, v in self.vehicles.items():
             zone = self.zone_of(v.get("timezone"))
-            spans = union(rented[vehicle])
+            spans = union((leg["since"], leg["until"]) for leg in legs[vehicle])
+            spans_in = self.rented_in(legs[vehicle], currency)
             came = v.get("in_service_on") or v.get("acquired_on")
             out, gone = v.get("out_of_service_on"), v.get("disposal_on")
             if out and out > (came or ""):
@@ -260,11 +278,13 @@ class Books:
                 fleet = (max(first, begins), min(after, ends))
                 overlap = lambda all: sum(max(0, min(e, fleet[1]) - max(s, fleet[0])) for s, e in all)
                 fleet_s = max(0, fleet[1] - fleet[0])
-                rented_s = sum(max(0, min(e, after, self.now) - max(s, first)) for s, e in spans)
+                on_day = lambda all: sum(max(0, min(e, after, self.now) - max(s, first)) for s, e in all)
+                rented_s = on_day(spans)
                 down_s = overlap(down)
                 keys = self.keys(group, day, vehicle)
                 add(keys, "fleet_s", fleet_s)
-                add(keys, "rented_s", rented_s)
+                add(keys, "all_rented_s", rented_s)
+                add(keys, "rented_s", on_day(spans_in))
                 add(keys, "down_s", down_s)
                 add(keys, "idle_s", max(0, fleet_s - down_s - rented_s))
                 day += DAY

@@ -5,7 +5,7 @@ SELECT t.class AS class, toUInt8(toDayOfWeek(d.local_date)) AS weekday, sum(d.re
 FROM
 (
     SELECT vehicle, local_date, sum(if(currency = {currency:String}, revenue_time, 0)) AS revenue_time, sum(if(currency = {currency:String}, revenue_mileage, 0)) AS revenue_mileage,
-        sum(if(currency = {currency:String}, discounts, 0)) AS discounts, sum(billed_days) AS billed_days,
+        sum(if(currency = {currency:String}, discounts, 0)) AS discounts, sumIf(billed_days, currency = {currency:String}) AS billed_days,
         sum(if(currency = {currency:String}, variable_cost, 0)) AS variable_cost, sum(if(currency = {currency:String}, platform_fees, 0)) AS platform_fees
     FROM vehicle_days FINAL
     WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND vehicle != 0

@@ -9,19 +9,21 @@
 -- figure returning_customers distinct: Of these, customers who had rented before.
 -- figure rentals count: Rentals that ended in the span.
 -- figure returning_rentals count: Of these, rentals that were not their customer's first.
--- figure billed money: What these rentals come to without taxes, with all that is posted by now.
+-- figure billed money: What those of these rentals that are in the currency come to without taxes, with all that is posted by now.
 -- figure lifetime_net amount: What all bookings of the customers come to since their first day, without taxes and what platforms keep,
---   as far as they were made through the end of the span: fees of cancelled ones too.
+--   as far as they are in the currency and were made through the end of the span: fees of cancelled ones too.
+-- figure paying_customers distinct: Of the customers, those who have such bookings: those of whom lifetime_net is.
 -- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
 -- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
--- ratio lifetime_value money = lifetime_net / customers: What a customer has brought in so far, on average.
+-- ratio lifetime_value money = lifetime_net / paying_customers: What a customer has brought in so far, on average of those with
+--   bookings in the currency.
 -- ratio customer_rentals ratio = rentals / customers: Rentals of a customer, on average.
 -- A rental is of the local day of its return in the zone of the booking. Bookings without a customer are left out. Money is of the
 -- currency, counts are of all. Costs of rentals are not in it: the ledger has no order of customers, and its entries of ten years would
 -- have to be read. EXPLAIN indexes=1: bookings by the account.
 SELECT key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
     countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
-    sum(l.net) AS lifetime_net
+    sum(l.net) AS lifetime_net, countIf(l.customer != 0) AS paying_customers
 FROM (
     SELECT
         multiIf(
