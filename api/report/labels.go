@@ -23,7 +23,7 @@ func (a *API) label(ctx context.Context, call Call, q *report.Question, v *View,
 			texts[i] = &some[i].Label
 			some[i].Label = labelOf(q.Group, group, v, &some[i])
 		}
-		if group.Prefix != "" || q.Group == "calendar" {
+		if group.Prefix != "" || q.Group == "calendar" || q.Group == "jurisdiction" {
 			a.NameIDs(ctx, call.Account, call.May, texts...)
 		}
 	}
@@ -45,7 +45,8 @@ func chunks(rows []Row, n int) func(yield func([]Row) bool) {
 // nothing is what rows are called that are of no such thing.
 var nothing = map[string]string{"vehicle": "No vehicle", "make": "No vehicle", "model": "No vehicle",
 	"class": "No class", "location": "No location", "customer": "No customer", "owner": "Own fleet",
-	"tag": "No tag", "channel": "No channel", "booking": "No booking", "driver": "Nobody"}
+	"tag": "No tag", "channel": "No channel", "booking": "No booking", "driver": "Nobody",
+	"category": "No category", "jurisdiction": "No tax"}
 
 // labelOf is what a row is called before ids are given their names.
 func labelOf(group string, of report.Group, v *View, row *Row) string {
