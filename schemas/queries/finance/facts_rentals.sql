@@ -1,4 +1,4 @@
--- Makes the days of some bookings of an account, those among first and last and, unless it is empty, in bookings, and
+-- Makes the days of some bookings of an account, by the channel that the ledger has them by, those among first and last and, unless it is empty, in bookings, and
 -- writes what differs from what stands. now is in seconds since 1970, currency the account's. A rental lasts from its actual pickup (the planned
 -- one if nobody noted it) to its return; while it is out to the present, or to the planned return if it was over when it
 -- was written down (record.Booking.Bygone). Whoever had it until a swap had it until then. Billed are the days of the
@@ -13,7 +13,7 @@ WITH
     (
         SELECT id AS booking, timezone AS zone,
             (toUInt64OrZero(splitByChar('_', vehicle_class_id)[2]), toUInt64OrZero(splitByChar('_', customer_id)[2]),
-                toUInt64OrZero(splitByChar('_', pickup_location_id)[2]), toString(channel), toString(status),
+                toUInt64OrZero(splitByChar('_', pickup_location_id)[2]), toString(if(channel = '', 'direct', channel)), toString(status),
                 if(currency = '', {currency:String}, toString(currency))) AS traits,
             JSONExtract(body, 'Tuple(backdated Bool,
                 vehicle_history Array(Tuple(vehicle_id String, until String)),

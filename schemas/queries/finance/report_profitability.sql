@@ -23,10 +23,10 @@
 -- figure other_fixed money [ledger cost_other_fixed]: Other costs that are there whether vehicles are rented or not.
 -- figure fixed_cost money [ledger cost_depreciation, cost_finance, cost_insurance, cost_other_fixed]: Depreciation, finance,
 --   insurance and other fixed costs.
--- figure paid money: On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.
--- figure capital money: On the cash basis, what was paid for vehicles and back to lenders, less what vehicles were sold for; no
+-- figure paid money [cash minus cash of expense, work_order, toll, -capital]: On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.
+-- figure capital money [cash minus cash of expense, capital]: On the cash basis, what was paid for vehicles and back to lenders, less what vehicles were sold for; no
 --   cost, and not in net_profit; null on the other.
--- figure net_profit money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds, platform_fees, cost_energy, cost_maintenance, cost_other_variable, toll_recharge, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed] [cash cash of payment, expense, work_order, toll]: Contribution
+-- figure net_profit money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds, platform_fees, cost_energy, cost_maintenance, cost_other_variable, toll_recharge, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed] [cash cash, deposits_held of payment, booking, expense, work_order, toll, -capital]: Contribution
 --   less fixed cost. On the cash basis, revenue less what was paid.
 -- figure billed_days days: Days that rentals in the currency are billed for.
 -- figure fleet_s seconds: Seconds in the fleet, of all vehicles whatever their currency; null by channel and customer.
