@@ -162,7 +162,8 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		"map[cost.insurance:100 revenue.time:-4000]")
 	wantEqual(t, "earned by another", earned("&vehicle_id=veh_1"), "map[]")
 	span := "/v1/ledger/accounts?from=2026-03-03&vehicle_id=" + car + "&until=2026-03-03"
-	wantEqual(t, "until a day", fmt.Sprint(w.do("GET", span, "").data()), fmt.Sprint(w.do("GET", strings.Replace(span, "until", "on", 1), "").data()))
+	wantEqual(t, "until a day", fmt.Sprint(w.do("GET", span, "").data()),
+		fmt.Sprint(w.do("GET", strings.Replace(span, "until", "on", 1), "").data()))
 	table := string(w.do("GET", span+"&format=csv", "").ok(200).body)
 	for _, line := range []string{"account_number,account_name,type,debit,credit,balance,currency,entry_count,ledger_account\n",
 		",Rental,revenue,0.00,40.00,-40.00,USD,1,revenue.time\n", ",Insurance,cost,1.00,0.00,1.00,USD,1,cost.insurance\n"} {
@@ -170,7 +171,8 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 			t.Errorf("no %q in %q", line, table)
 		}
 	}
-	book, err := excelize.OpenReader(bytes.NewReader(w.do("GET", "/v1/ledger/accounts?until=2026-03-03&format=xlsx", "").ok(200).body))
+	file := w.do("GET", "/v1/ledger/accounts?until=2026-03-03&format=xlsx", "").ok(200)
+	book, err := excelize.OpenReader(bytes.NewReader(file.body))
 	if err != nil {
 		t.Fatal(err)
 	}

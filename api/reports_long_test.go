@@ -113,13 +113,16 @@ func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantEqual(t, "rows", len(cells), 5+len(answer.Rows))
-		wantEqual(t, "title", cells[0][0] != "" && strings.Contains(cells[1][0], "1 January 2026 to 30 April 2026, by "), true)
+		if cells[0][0] == "" || !strings.Contains(cells[1][0], "1 January 2026 to 30 April 2026, by ") {
+			t.Errorf("the title is %q", cells[:2])
+		}
 		formulas, first := 0, 1
 		slices.SortStableFunc(answer.Rows, func(a, b figureRow) int {
 			if strings.Contains(path, "group_by=month") {
 				return 0
 			}
-			return cmp.Or(strings.Compare(b.Key, "")-strings.Compare(a.Key, ""), strings.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)))
+			return cmp.Or(strings.Compare(b.Key, "")-strings.Compare(a.Key, ""),
+				strings.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)))
 		})
 		if strings.Contains(path, "group_by=month") {
 			first = 3

@@ -25,8 +25,9 @@ type Amount struct {
 // sheetHead is the row of the heads: above it stand a title, what it is of, and nothing.
 const sheetHead = 4
 
-// WriteSheet writes a workbook of one sheet: its title, what it is of, heads that stay in sight, rows of texts, amounts and nil, and
-// below them the sums of the columns that are summed, as formulas. A text is a text, whatever it begins with.
+// WriteSheet writes a workbook of one sheet: its title, what it is of, heads that stay in sight, rows of texts, amounts
+// and nil, and below them the sums of the columns that are summed, as formulas. A text is a text, whatever it begins
+// with.
 func WriteSheet(w io.Writer, title, about string, columns []SheetColumn, rows [][]any) error {
 	file := excelize.NewFile()
 	defer file.Close()
@@ -102,7 +103,8 @@ func fillSheet(file *excelize.File, title, about string, columns []SheetColumn, 
 			if err != nil {
 				return err
 			}
-			sums[i] = excelize.Cell{StyleID: style, Formula: fmt.Sprintf("SUM(%s%d:%s%d)", column, sheetHead+1, column, len(lines))}
+			formula := fmt.Sprintf("SUM(%s%d:%s%d)", column, sheetHead+1, column, len(lines))
+			sums[i] = excelize.Cell{StyleID: style, Formula: formula}
 		}
 	}
 	for i, line := range append(lines, sums) {

@@ -20,8 +20,8 @@ var accountTables = []export.Format{export.JSON, export.CSV, export.XLSX}
 var accountColumns = []string{"account_number", "account_name", "type", "debit", "credit", "balance", "currency",
 	"entry_count", "ledger_account"}
 
-// downloadAccounts answers with the balances of accounts as a table for people: a balance stands among the debits or the
-// credits, and once more with its sign, in units of its currency.
+// downloadAccounts answers with the balances of accounts as a table for people: a balance stands among the debits or
+// the credits, and once more with its sign, in units of its currency.
 func (a *API) downloadAccounts(w http.ResponseWriter, r *http.Request, format export.Format, about string,
 	accounts []LedgerAccount) error {
 	return a.Download(w, r, format, "ledger-accounts", func(w http.ResponseWriter) error {
@@ -73,9 +73,11 @@ func writeAccountSheet(to io.Writer, about string, accounts []LedgerAccount) err
 			return export.Amount{Number: float64(m.Amount) / math.Pow10(decimals), Decimals: decimals}
 		}
 		debit, credit := sides(a.Balance)
-		rows = append(rows, []any{a.Number, a.Name, a.Type, units(debit), units(credit), units(a.Balance), a.Balance.Currency})
+		rows = append(rows, []any{a.Number, a.Name, a.Type, units(debit), units(credit), units(a.Balance),
+			a.Balance.Currency})
 	}
 	return export.WriteSheet(to, "Ledger accounts", about, []export.SheetColumn{{Head: "Number", Width: 12},
 		{Head: "Account", Width: 36}, {Head: "Type", Width: 12}, {Head: "Debit", Width: 16, Summed: one},
-		{Head: "Credit", Width: 16, Summed: one}, {Head: "Balance", Width: 16, Summed: one}, {Head: "Currency", Width: 10}}, rows)
+		{Head: "Credit", Width: 16, Summed: one}, {Head: "Balance", Width: 16, Summed: one},
+		{Head: "Currency", Width: 10}}, rows)
 }

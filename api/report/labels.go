@@ -34,7 +34,8 @@ func (a *API) callByName(ctx context.Context, call Call, v *View) {
 	var only []string
 	for _, f := range filters {
 		if text := call.Params.Get(f.name); text != "" {
-			only = append(only, strings.ReplaceAll(strings.TrimSuffix(f.name, "_id"), "_", " ")+" "+strings.ReplaceAll(text, ",", ", "))
+			name := strings.ReplaceAll(strings.TrimSuffix(f.name, "_id"), "_", " ")
+			only = append(only, name+" "+strings.ReplaceAll(text, ",", ", "))
 		}
 	}
 	v.only = strings.Join(only, "; ")

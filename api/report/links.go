@@ -37,11 +37,13 @@ func matches(pattern string, line ledger.Line) bool {
 	return pattern == string(line.Account) || pattern == line.Measure || pattern == line.Type
 }
 
-// linksOf are the lists of entries that the figures of a row are made of, and why there is none where entries could not be
-// asked for. Entries can be asked for by the classes that vehicles have now, and not by those of bookings. d is the report
-// as its file has it, shown the same in the units of the answer.
-func linksOf(d, shown *report.Definition, q *report.Question, row *report.Row, group string) (map[string]string, string) {
-	links := map[string]string{}
+// linksOf are the lists of entries that the figures of a row are made of, and why there is none where entries could not
+// be asked for. Entries can be asked for by the classes that vehicles have now, and not by those of bookings. d is the
+// report as its file has it, shown the same in the units of the answer.
+func linksOf(
+	d, shown *report.Definition, q *report.Question, row *report.Row, group string,
+) (links map[string]string, why string) {
+	links = map[string]string{}
 	base, why := filtersOf(d, q, row, group)
 	if why != "" {
 		return links, why
@@ -85,7 +87,8 @@ func filtersOf(d *report.Definition, q *report.Question, row *report.Row, group 
 	if d.Places != "" {
 		linked["location"] = "pickup_location_id"
 		if delete(linked, "class"); group == "class" || len(f.Classes) > 0 {
-			return nil, "Entries of the ledger can be listed by the class that a vehicle has now, and not by that of the " + d.Places + "."
+			return nil, "Entries of the ledger can be listed by the class that a vehicle has now, and not by that of the " +
+				d.Places + "."
 		}
 	}
 	ok := true

@@ -186,7 +186,8 @@ func definitionOf(d *report.Definition) Definition {
 			if of.Capital != "" {
 				capital = new(of.Capital == "true")
 			}
-			parts[basis] = LedgerPart{Capital: capital, Accounts: rest.NonNil(accountsOf(of.Patterns)), Kinds: rest.NonNil(of.Kinds),
+			parts[basis] = LedgerPart{Capital: capital,
+				Accounts: rest.NonNil(accountsOf(of.Patterns)), Kinds: rest.NonNil(of.Kinds),
 				Standing: of.Standing, Sign: sign}
 		}
 		full.Figures = append(full.Figures, FigureDefinition{Column: column, Ledger: parts})

@@ -185,7 +185,8 @@ func columnsOf(d *report.Definition) []Column {
 // show shows a row, but for its label. d is the report as its file has it.
 func (v *View) show(d *report.Definition, q *report.Question, row *report.Row, group string) Row {
 	links, why := linksOf(d, v.report, q, row, group)
-	if why != "" && v.Unlinked == nil && slices.ContainsFunc(d.Figures, func(f report.Figure) bool { return f.Ledger != nil }) {
+	ofEntries := slices.ContainsFunc(d.Figures, func(f report.Figure) bool { return f.Ledger != nil })
+	if why != "" && v.Unlinked == nil && ofEntries {
 		v.Unlinked = &why
 	}
 	r := Row{Key: keyOf(group, row.Key), From: day(row.Span.From), Until: day(row.Span.Until), Figures: Figures{},

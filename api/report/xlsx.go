@@ -21,9 +21,9 @@ const (
 	mostSheetRows          = 1_000_000
 )
 
-// workbook writes a report as a workbook: its title, its rows with their totals below, and what its figures mean. Numbers
-// are numbers, days are days, and times are parts of a day, shown in hours and minutes. Texts are texts, whatever they begin with: only the totals are formulas, sums of what adds
-// up, and ratios of these sums.
+// workbook writes a report as a workbook: its title, its rows with their totals below, and what its figures mean.
+// Numbers are numbers, days are days, and times are parts of a day, shown in hours and minutes. Texts are texts,
+// whatever they begin with: only the totals are formulas, sums of what adds up, and ratios of these sums.
 type workbook struct {
 	v      *View
 	file   *excelize.File

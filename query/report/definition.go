@@ -35,8 +35,8 @@ import (
 // The first basis is the default, and so is the first group. Class and location are those that a vehicle has now,
 // unless places says of what else they are. A figure is a column of the statement. What stands in brackets names the
 // ledger accounts of whose entries it is the sum, by basis: codes, the measures of the chart, or a beginning with a
-// star, and with a minus what is left out; after "of", only those that records of these kinds were the cause of; "capital" among
-// them leaves what was paid for vehicles and loans alone, and "-capital" all else. In
+// star, and with a minus what is left out; after "of", only those that records of these kinds were the cause of;
+// "capital" among them leaves what was paid for vehicles and loans alone, and "-capital" all else. In
 // front, "minus" means that the figure is their sum with its sign turned, and "standing", behind it, that all entries
 // until the end of the span count.
 // Every other line of the comment is prose for whoever works on it.

@@ -115,7 +115,8 @@ func (w *world) countVehicle(id uint64, of func(day, currency string) facts) {
 		}
 	}
 	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.from.Unix(), b.from.Unix()), cmp.Compare(a.until.Unix(), b.until.Unix()), cmp.Compare(a.currency, b.currency))
+		return cmp.Or(cmp.Compare(a.from.Unix(), b.from.Unix()), cmp.Compare(a.until.Unix(), b.until.Unix()),
+			cmp.Compare(a.currency, b.currency))
 	})
 	for _, p := range parts {
 		each(p.from, p.until, func(m *moment) {
