@@ -14,6 +14,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
+	"github.com/xuri/excelize/v2"
 )
 
 // entries are the entries of a list, a line each.
@@ -160,6 +161,32 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "earned on one day", earned("&from=2026-03-03&vehicle_id="+car),
 		"map[cost.insurance:100 revenue.time:-4000]")
 	wantEqual(t, "earned by another", earned("&vehicle_id=veh_1"), "map[]")
+	span := "/v1/ledger/accounts?from=2026-03-03&vehicle_id=" + car + "&until=2026-03-03"
+	wantEqual(t, "until a day", fmt.Sprint(w.do("GET", span, "").data()),
+		fmt.Sprint(w.do("GET", strings.Replace(span, "until", "on", 1), "").data()))
+	table := string(w.do("GET", span+"&format=csv", "").ok(200).body)
+	for _, line := range []string{"account_number,account_name,type,debit,credit,balance,currency,entry_count,ledger_account\n",
+		",Rental,revenue,0.00,40.00,-40.00,USD,1,revenue.time\n", ",Insurance,cost,1.00,0.00,1.00,USD,1,cost.insurance\n"} {
+		if !strings.Contains(table, line) {
+			t.Errorf("no %q in %q", line, table)
+		}
+	}
+	file := w.do("GET", "/v1/ledger/accounts?until=2026-03-03&format=xlsx", "").ok(200)
+	book, err := excelize.OpenReader(bytes.NewReader(file.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	cells, err := book.GetRows("Sheet1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "its about and heads", strings.Join(cells[1], " ")+" "+strings.Join(cells[3], " "),
+		"Balances at the end of 2026-03-03 Number Account Type Debit Credit Balance Currency")
+	sum, err := book.CalcCellValue("Sheet1", fmt.Sprintf("F%d", len(cells)))
+	if err != nil || strings.TrimPrefix(sum, "-") != "0.00" {
+		t.Errorf("balances sum to %q, %v", sum, err)
+	}
 	for query, want := range map[string]int{"": 4, "?ledger_account=revenue.time": 1, "?ledger_account=cash": 3,
 		"?ledger_account=cash,revenue.time&vehicle_id=" + car: 4, "?ledger_account=fx": 0} {
 		wantEqual(t, "transactions"+query, w.do("GET", "/v1/ledger/transactions"+query, "").pagination().Total, want)
@@ -204,7 +231,8 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 	wantEqual(t, "alike", fmt.Sprint(full["entries"].([]any)[0]), fmt.Sprint(listed[0]))
 	for _, bad := range []string{"/v1/ledger/entries?cursor=x", "/v1/ledger/entries?ledger_account=gold",
 		"/v1/ledger/entries?vehicle_id=bkg_1", "/v1/ledger/entries?source_id=veh_1", "/v1/ledger/entries?from=yesterday",
-		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/accounts?vehicle_id=bkg_1", "/v1/ledger/accounts?from=never",
+		"/v1/ledger/accounts?on=1950-01-01", "/v1/ledger/accounts?until=2026-03-04&on=2026-03-05",
+		"/v1/ledger/accounts?until=2026-03-04&from=2026-03-05", "/v1/ledger/accounts?format=arrow", "/v1/ledger/accounts?vehicle_id=bkg_1", "/v1/ledger/accounts?from=never",
 		"/v1/ledger/transactions?sort=amount"} {
 		w.do("GET", bad, "").problem(400, "invalid_request")
 	}

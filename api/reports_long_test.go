@@ -4,6 +4,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -97,7 +98,8 @@ func TestReportsAddUpAndLinkToTheirEntries(t *testing.T) {
 // A workbook has the numbers of the JSON, as numbers, and its totals as formulas; no text is one.
 func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
 	b := newBusiness(t)
-	for _, path := range []string{"profitability?group_by=class", "cost_per_mile?group_by=month&compare=previous_period"} {
+	for _, path := range []string{"profitability?group_by=class", "cost_per_mile?group_by=month&compare=previous_period",
+		"utilization?group_by=month", "revenue_bridge?group_by=vehicle"} {
 		path += "&from=2026-01-01&to=2026-04-30"
 		answer := b.report(path)
 		r := b.do("GET", "/v1/reports/"+path, "", "Accept", export.XLSX.MediaType()).ok(200)
@@ -110,11 +112,24 @@ func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantEqual(t, "rows", len(cells), 2+len(answer.Rows))
-		formulas := 0
+		wantEqual(t, "rows", len(cells), 5+len(answer.Rows))
+		if cells[0][0] == "" || !strings.Contains(cells[1][0], "1 January 2026 to 30 April 2026, by ") {
+			t.Errorf("the title is %q", cells[:2])
+		}
+		formulas, first := 0, 1
+		slices.SortStableFunc(answer.Rows, func(a, b figureRow) int {
+			if strings.Contains(path, "group_by=month") {
+				return 0
+			}
+			return cmp.Or(strings.Compare(b.Key, "")-strings.Compare(a.Key, ""),
+				strings.Compare(strings.ToLower(a.Label), strings.ToLower(b.Label)))
+		})
+		if strings.Contains(path, "group_by=month") {
+			first = 3
+		}
 		for i, row := range append(answer.Rows, answer.Totals) {
 			for j, c := range answer.Columns {
-				at, err := excelize.CoordinatesToCellName(5+j, 2+i)
+				at, err := excelize.CoordinatesToCellName(first+1+j, 5+i)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -130,7 +145,10 @@ func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
 					wantEqual(t, at, text, "")
 					continue
 				}
-				if c.Unit == "money" || c.Unit == "amount" || c.Unit == "per_mi" {
+				if c.Unit == "seconds" {
+					want.Mul(want, big.NewRat(1, 86400))
+				}
+				if c.Unit == "money" || c.Unit == "amount" || strings.HasPrefix(c.Unit, "per_") {
 					want.Mul(want, big.NewRat(1, 100))
 				}
 				got, ok := new(big.Rat).SetString(text)
@@ -146,9 +164,9 @@ func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
 		if formulas < 7 {
 			t.Errorf("only %d formulas", formulas)
 		}
-		for _, row := range cells[1:] {
-			if row[1] == "=Compact" {
-				at := fmt.Sprintf("B%d", slices.IndexFunc(cells, func(r []string) bool { return r[1] == "=Compact" })+1)
+		for i, row := range cells {
+			if len(row) > 0 && row[0] == "=Compact" {
+				at := fmt.Sprintf("A%d", i+1)
 				if formula, err := book.GetCellFormula("Report", at); err != nil || formula != "" {
 					t.Errorf("a name is the formula %s, %v", formula, err)
 				}
@@ -160,7 +178,7 @@ func TestAWorkbookAgreesWithTheAnswer(t *testing.T) {
 		}
 	}
 	table := string(b.do("GET", "/v1/reports/revenue?group_by=class&from=2026-01-01&to=2026-04-30&format=csv", "").ok(200).body)
-	if !strings.Contains(table, ",'=Compact,") {
+	if !strings.Contains(table, "\n'=Compact,") {
 		t.Errorf("a name is a formula in %s", table)
 	}
 	for _, format := range []string{"arrow", "parquet"} {

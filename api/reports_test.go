@@ -46,8 +46,9 @@ func newBusiness(t *testing.T) *business {
 		days := 1 + rng.IntN(6)
 		body := record.Booking{
 			BookingFields: record.BookingFields{CustomerID: b.customers[i%2], VehicleID: b.vehicles[i%3],
-				Channel:  []string{"direct", "turo", ""}[i%3],
-				PickupAt: record.InstantOf(from), ReturnAt: record.InstantOf(from.AddDate(0, 0, days))},
+				PickupLocationID: b.home,
+				Channel:          []string{"direct", "turo", ""}[i%3],
+				PickupAt:         record.InstantOf(from), ReturnAt: record.InstantOf(from.AddDate(0, 0, days))},
 			Status: record.BookingConfirmed, Timezone: "America/Chicago", Currency: "USD", RateSnapshot: &record.RateSnapshot{},
 		}
 		total := int64(0)
@@ -59,7 +60,7 @@ func newBusiness(t *testing.T) *business {
 		}
 		charge := func(kind string, amount int64) {
 			body.Charges = append(body.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", len(body.Charges)+1), Type: kind,
-				Amount: usd(amount), PostedAt: record.InstantOf(from)})
+				Amount: usd(amount), PostedAt: record.InstantOf(from), Description: map[string]string{"tax": "City tax"}[kind]})
 		}
 		charge("time", total)
 		charge("mileage", rng.Int64N(900))
@@ -223,6 +224,22 @@ func TestAReportSaysWhatItIsMadeOf(t *testing.T) {
 			wantEqual(t, "of one", string(one.Totals.Figures["revenue"]), string(row.Figures["revenue"]))
 			if got := -b.follow(row.Links["revenue"]); fmt.Sprint(got) != string(row.Figures["revenue"]) {
 				t.Errorf("entries come to %d, the figure is %s", got, row.Figures["revenue"])
+			}
+		}
+	}
+	b.do("POST", "/v1/expenses", `{"category":"vehicle_purchase","status":"posted","vehicle_id":"`+b.vehicles[0]+
+		`","amount":{"amount":1900000,"currency":"USD"},"incurred_on":"2026-03-04"}`).ok(201)
+	cash := b.report("profitability?basis=cash&from=2026-01-01&to=" + time.Now().AddDate(0, 0, 1).Format(time.DateOnly))
+	wantEqual(t, "capital", string(cash.Totals.Figures["capital"]), "1900000")
+	for figure, sign := range map[string]int64{"revenue": 1, "paid": -1, "capital": -1, "net_profit": 1} {
+		if got := sign * b.follow(cash.Totals.Links[figure]); fmt.Sprint(got) != string(cash.Totals.Figures[figure]) {
+			t.Errorf("cash: entries of %s come to %d, the figure is %s", figure, got, cash.Totals.Figures[figure])
+		}
+	}
+	for _, group := range []string{"category", "jurisdiction", "location"} {
+		for _, row := range b.report("tax_summary?" + span + "&group_by=" + group).Rows {
+			if got := -b.follow(row.Links["owed"]); fmt.Sprint(got) != string(row.Figures["owed"]) || got == 0 {
+				t.Errorf("%s: entries come to %d, what is owed is %s", row.Label, got, row.Figures["owed"])
 			}
 		}
 	}

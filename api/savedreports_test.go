@@ -194,7 +194,7 @@ func (w *world) aFileIsOfOneAttempt(other *API, job string) {
 	wantEqual(w.t, "done", outcomeOf(w.do("GET", "/v1/jobs/"+job, "").ok(200).object()), "done 1/1")
 	r := w.do("GET", "/v1/jobs/"+job+"/result", "").ok(200)
 	live := w.do("GET", "/v1/reports/revenue?from=2030-03-01&until=2030-03-10&group_by=vehicle&format=csv", "").ok(200)
-	if string(r.body) != string(live.body) || !strings.HasPrefix(string(r.body), "key,") ||
+	if string(r.body) != string(live.body) || !strings.HasPrefix(string(r.body), "Vehicle,From,Until,Currency,Revenue,") ||
 		r.header.Get("Content-Disposition") != `attachment; filename="revenue-`+job+`.csv"` {
 		w.t.Errorf("%v %q, and live %q", r.header, r.body, live.body)
 	}

@@ -33,6 +33,9 @@ type LedgerFilter struct {
 	Currencies, Channels       []string
 	Classes, Locations, Owners []uint64 // of the vehicle, as it is now
 	Tags, Makes, Models        []string // of the vehicle; a model with its make
+	Pickups                    []uint64 // locations at which their bookings begin
+	Purposes                   []string
+	Capital                    string // "true" for what was paid for vehicles and loans, "false" for all else, "" for both
 
 	Descending    bool
 	Limit, Offset int
@@ -58,7 +61,9 @@ func (f *LedgerFilter) named(more ...any) []any {
 	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("from", from),
 		clickhouse.Named("to", to), clickhouse.Named("accounts", texts(f.Accounts)),
 		clickhouse.Named("transactions", ids(f.Transactions)), clickhouse.Named("ids", ids(f.Transactions)),
-		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("sources", ids(f.Sources)),
+		clickhouse.Named("pickups", ids(f.Pickups)), clickhouse.Named("purposes", texts(f.Purposes)),
+		clickhouse.Named("capital", f.Capital), clickhouse.Named("kinds", texts(f.Kinds)),
+		clickhouse.Named("sources", ids(f.Sources)),
 		clickhouse.Named("bookings", ids(f.Bookings)), clickhouse.Named("customers", ids(f.Customers)),
 		clickhouse.Named("vehicles", ids(f.Vehicles)),
 		clickhouse.Named("currencies", texts(f.Currencies)), clickhouse.Named("channels", texts(f.Channels)),

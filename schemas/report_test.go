@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
@@ -82,6 +83,9 @@ func number(t *testing.T, v reflect.Value) *float64 {
 		v = v.Elem()
 	}
 	switch {
+	case v.CanInterface() && v.Type() == reflect.TypeFor[big.Int]():
+		n := v.Interface().(big.Int)
+		return new(float64(n.Int64()))
 	case v.CanInt():
 		return new(float64(v.Int()))
 	case v.CanUint():

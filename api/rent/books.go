@@ -8,6 +8,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rest"
@@ -47,10 +48,12 @@ func (a *API) ledgerBookRoutes() {
 		Method: "GET", Path: "/v1/ledger/accounts", ID: "listLedgerAccounts", Tag: "Ledger", Scope: auth.FinanceRead,
 		Summary: "List the accounts of the ledger with their balances",
 		About: "One line an account and currency that anything was booked on by then; in each currency they sum to zero, by their numbers. Revenue counts on the days of use: what was agreed for later days is not in yet. All on one page. " +
-			"With `vehicle_id` and `from` it says what a vehicle has earned and cost in a span of days.",
-		Params: []rest.Param{{Name: "on", Format: "date", About: "The local day at whose end; today unless given."},
-			{Name: "from", Format: "date", About: "Only what counts on this local day or later."}, ledgerVehicles},
-		Reply: rest.List[LedgerAccount]{},
+			"With `vehicle_id` and `from` it says what a vehicle has earned and cost in a span of days. CSV and XLSX are for people: by number and name, each balance among the debits or the credits, as decimals.",
+		Params: []rest.Param{{Name: "until", Format: "date", About: "The local day at whose end; today unless given."},
+			{Name: "on", Format: "date", About: "The same, by another name."},
+			{Name: "from", Format: "date", About: "Only what counts on this local day or later."}, ledgerVehicles,
+			{Name: "format", Enum: export.Names(accountTables), About: "Form of the answer, instead of an Accept header."}},
+		Reply: rest.List[LedgerAccount]{}, ReplyTypes: export.MediaTypes(accountTables),
 	}, a.listLedgerAccounts)
 	a.Handle(rest.Route{
 		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
@@ -68,22 +71,34 @@ func (a *API) ledgerBookRoutes() {
 
 func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	account := auth.From(r.Context()).Account
-	on := rest.TextParam(r, "on", "")
+	format, err := rest.FormatOf(r, accountTables)
+	if err != nil {
+		return err
+	}
+	name, on, from := "until", rest.TextParam(r, "until", ""), rest.TextParam(r, "from", "")
+	if same := rest.TextParam(r, "on", ""); on == "" {
+		name, on = "on", same
+	} else if same != "" && same != on {
+		return rest.InvalidParam("on", "says another day than until; give one of them")
+	}
 	if on == "" {
 		rec, err := a.accounts.Get(r.Context(), account, uint64(account))
 		if err != nil {
 			return err
 		}
 		on = a.today(&rec.Body).String()
-	} else if faults := dayFaults("on", on); faults != nil {
-		return rest.InvalidParam("on", faults[0].Detail)
+	} else if faults := dayFaults(name, on); faults != nil {
+		return rest.InvalidParam(name, faults[0].Detail)
+	}
+	if from > on {
+		return rest.InvalidParam("from", "must not be after "+on+", the last day")
 	}
 	vehicles, err := rest.IDsParam[uint64](r, "vehicle_id", fleet.VehiclePrefix)
 	if err != nil {
 		return err
 	}
 	balances, err := query.LedgerBalances(r.Context(), a.DB,
-		query.LedgerFilter{Account: account, From: rest.TextParam(r, "from", ""), To: on, Vehicles: vehicles})
+		query.LedgerFilter{Account: account, From: from, To: on, Vehicles: vehicles})
 	if err != nil {
 		return err
 	}
@@ -98,6 +113,13 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 			Balance: record.Money{Amount: b.Amount, Currency: b.Currency}, EntryCount: b.Entries, On: on}
 	}
 	slices.SortStableFunc(data, func(a, b LedgerAccount) int { return strings.Compare(a.Number, b.Number) })
+	if format != export.JSON {
+		about := "Balances at the end of " + on
+		if from != "" {
+			about = "What " + from + " to " + on + " added"
+		}
+		return a.downloadAccounts(w, r, format, about, data)
+	}
 	return rest.WriteJSON(w, r, http.StatusOK,
 		rest.List[LedgerAccount]{Data: data, Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
 }

@@ -90,6 +90,9 @@ var (
 		{Name: "channel", NotEmpty: true, About: "Only of rentals by these channels, separated by commas; `none` for those of none."},
 		{Name: "vehicle_class_id", NotEmpty: true, About: "Only of vehicles of these classes, as they are now; `none` for those without."},
 		{Name: "location_id", NotEmpty: true, About: "Only of vehicles that are at home at these locations now; `none` for those that are at none."},
+		{Name: "pickup_location_id", NotEmpty: true, About: "Only of bookings that begin at these locations; `none` for what is of none."},
+		{Name: "purpose", NotEmpty: true, About: "Only what is for this, in the very words of the entry: `tax, City tax`; `none` for what says none."},
+		{Name: "capital", NotEmpty: true, Enum: []string{"true", "false"}, About: "Only what was paid for vehicles and back to lenders, or what vehicles were sold for, by the category of the expense as it is now; false for all else."},
 		{Name: "owner_customer_id", NotEmpty: true, About: "Only of vehicles that these customers own now; `none` for those that are yours."},
 		{Name: "tag", NotEmpty: true, About: "Only of vehicles with one of these tags now; `none` for those without."},
 		{Name: "make", NotEmpty: true, About: "Only of vehicles of these makes; `none` for those without, and for what is of no vehicle."},
@@ -165,7 +168,7 @@ func ledgerFilter(r *http.Request, p rest.Page, order string) (query.LedgerFilte
 		"transaction_id": {fleet.TransactionPrefix, &f.Transactions}, "booking_id": {fleet.BookingPrefix, &f.Bookings},
 		"customer_id": {fleet.CustomerPrefix, &f.Customers}, "vehicle_id": {fleet.VehiclePrefix, &f.Vehicles},
 		"vehicle_class_id": {fleet.ClassPrefix, &f.Classes}, "location_id": {fleet.LocationPrefix, &f.Locations},
-		"owner_customer_id": {fleet.CustomerPrefix, &f.Owners},
+		"owner_customer_id": {fleet.CustomerPrefix, &f.Owners}, "pickup_location_id": {fleet.LocationPrefix, &f.Pickups},
 	} {
 		for _, text := range rest.ListParam(r, name) {
 			id, err := fleet.ParseID(of.prefix, text)
@@ -178,7 +181,12 @@ func ledgerFilter(r *http.Request, p rest.Page, order string) (query.LedgerFilte
 			return f, rest.InvalidParam(name, "has more than 1000 ids")
 		}
 	}
-	f.Currencies = rest.ListParam(r, "currency")
+	f.Currencies, f.Capital = rest.ListParam(r, "currency"), rest.TextParam(r, "capital", "")
+	if purpose := rest.TextParam(r, "purpose", ""); purpose == noneOf {
+		f.Purposes = []string{""}
+	} else if purpose != "" {
+		f.Purposes = []string{purpose} // which has commas
+	}
 	for name, into := range map[string]*[]string{"channel": &f.Channels, "tag": &f.Tags, "make": &f.Makes,
 		"model": &f.Models} {
 		for _, text := range rest.ListParam(r, name) {

@@ -23,8 +23,38 @@ func (a *API) label(ctx context.Context, call Call, q *report.Question, v *View,
 			texts[i] = &some[i].Label
 			some[i].Label = labelOf(q.Group, group, v, &some[i])
 		}
-		if group.Prefix != "" || q.Group == "calendar" {
+		if group.Prefix != "" || q.Group == "calendar" || q.Group == "jurisdiction" {
 			a.NameIDs(ctx, call.Account, call.May, texts...)
+		}
+	}
+}
+
+// callByName says in words what else a table for people has by ids: what it was narrowed to, and texts of rows.
+func (a *API) callByName(ctx context.Context, call Call, v *View) {
+	var only []string
+	for _, f := range filters {
+		if text := call.Params.Get(f.name); text != "" {
+			name := strings.ReplaceAll(strings.TrimSuffix(f.name, "_id"), "_", " ")
+			only = append(only, name+" "+strings.ReplaceAll(text, ",", ", "))
+		}
+	}
+	v.only = strings.Join(only, "; ")
+	a.NameIDs(ctx, call.Account, call.May, &v.only)
+	for i := range v.report.Figures {
+		if !v.report.Figures[i].Text() {
+			continue
+		}
+		for some := range chunks(v.rows, named) {
+			words, texts := make([]string, len(some)), make([]*string, len(some))
+			for j := range some {
+				words[j], texts[j] = some[j].values[i].String(), &words[j]
+			}
+			a.NameIDs(ctx, call.Account, call.May, texts...)
+			for j := range some {
+				if some[j].values[i].Known() {
+					some[j].values[i] = report.Word(words[j])
+				}
+			}
 		}
 	}
 }
@@ -45,7 +75,8 @@ func chunks(rows []Row, n int) func(yield func([]Row) bool) {
 // nothing is what rows are called that are of no such thing.
 var nothing = map[string]string{"vehicle": "No vehicle", "make": "No vehicle", "model": "No vehicle",
 	"class": "No class", "location": "No location", "customer": "No customer", "owner": "Own fleet",
-	"tag": "No tag", "channel": "No channel", "booking": "No booking", "driver": "Nobody"}
+	"tag": "No tag", "channel": "No channel", "booking": "No booking", "driver": "Nobody",
+	"category": "No category", "jurisdiction": "No tax"}
 
 // labelOf is what a row is called before ids are given their names.
 func labelOf(group string, of report.Group, v *View, row *Row) string {
@@ -58,7 +89,7 @@ func labelOf(group string, of report.Group, v *View, row *Row) string {
 	case "account":
 		return accountLabel(v, row.Key)
 	case "channel":
-		return strings.ReplaceAll(row.Key, "_", " ")
+		return channelWords(row.Key)
 	}
 	if of.Of != "time" {
 		return row.Key
@@ -76,6 +107,14 @@ func labelOf(group string, of report.Group, v *View, row *Row) string {
 		return first.Format("2006")
 	}
 	return row.Key
+}
+
+// channelWords is what people call a channel.
+func channelWords(channel string) string {
+	if channel == "ota" || channel == "api" {
+		return strings.ToUpper(channel)
+	}
+	return inWords(channel)
 }
 
 // accountLabel is the number and the name of an account of the ledger, as the account has them.

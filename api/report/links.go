@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,14 +37,16 @@ func matches(pattern string, line ledger.Line) bool {
 	return pattern == string(line.Account) || pattern == line.Measure || pattern == line.Type
 }
 
-// linksOf are the lists of entries that the figures of a row are made of. Entries can be asked for by the classes and
-// locations that vehicles have now, and so have no list by those of bookings. d is the report as its file has it, shown
-// the same in the units of the answer.
-func linksOf(d, shown *report.Definition, q *report.Question, row *report.Row, group string) map[string]string {
-	links := map[string]string{}
-	base := filtersOf(q, row, group)
-	if base == nil || d.Places != "" && (base.Has("vehicle_class_id") || base.Has("location_id")) {
-		return links
+// linksOf are the lists of entries that the figures of a row are made of, and why there is none where entries could not
+// be asked for. Entries can be asked for by the classes that vehicles have now, and not by those of bookings. d is the
+// report as its file has it, shown the same in the units of the answer.
+func linksOf(
+	d, shown *report.Definition, q *report.Question, row *report.Row, group string,
+) (links map[string]string, why string) {
+	links = map[string]string{}
+	base, why := filtersOf(d, q, row, group)
+	if why != "" {
+		return links, why
 	}
 	for i := range d.Figures {
 		of, ok := d.Figures[i].Ledger[q.Basis]
@@ -68,15 +71,26 @@ func linksOf(d, shown *report.Definition, q *report.Question, row *report.Row, g
 		if len(of.Kinds) > 0 {
 			params.Set("kind", strings.Join(of.Kinds, ","))
 		}
+		if of.Capital != "" {
+			params.Set("capital", of.Capital)
+		}
 		links[shown.Figures[i].Name] = "/v1/ledger/entries?" + params.Encode()
 	}
-	return links
+	return links, ""
 }
 
-// filtersOf are the filters of the list of entries that a row is made of; nil if there are none that say it.
-func filtersOf(q *report.Question, row *report.Row, group string) url.Values {
+// filtersOf are the filters of the list of entries that a row is made of, or why there are none that say it.
+func filtersOf(d *report.Definition, q *report.Question, row *report.Row, group string) (url.Values, string) {
 	p := url.Values{"from": {day(row.Span.From)}, "until": {day(row.Span.Until)}, "currency": {q.Currency}}
 	f := q.Filters
+	linked := maps.Clone(linked)
+	if d.Places != "" {
+		linked["location"] = "pickup_location_id"
+		if delete(linked, "class"); group == "class" || len(f.Classes) > 0 {
+			return nil, "Entries of the ledger can be listed by the class that a vehicle has now, and not by that of the " +
+				d.Places + "."
+		}
+	}
 	ok := true
 	set := func(name string, values ...string) {
 		if len(values) == 0 {
@@ -101,7 +115,7 @@ func filtersOf(q *report.Question, row *report.Row, group string) url.Values {
 	}
 	set("vehicle_id", written(fleet.VehiclePrefix, f.Vehicles)...)
 	set("vehicle_class_id", written(fleet.ClassPrefix, f.Classes)...)
-	set("location_id", written(fleet.LocationPrefix, f.Locations)...)
+	set(linked["location"], written(fleet.LocationPrefix, f.Locations)...)
 	set("owner_customer_id", written(fleet.CustomerPrefix, f.Owners)...)
 	set("customer_id", written(fleet.CustomerPrefix, f.Customers)...)
 	set("tag", slices.Clone(f.Tags)...)
@@ -110,23 +124,36 @@ func filtersOf(q *report.Question, row *report.Row, group string) url.Values {
 	set("channel", slices.Clone(f.Channels)...)
 	name, known := linked[group]
 	if !known && report.GroupNamed(group).Of != "time" {
-		return nil
-	}
-	if name == "" {
-		return p
+		return nil, "Entries of the ledger cannot be listed by " + group + "."
 	}
 	key := keyOf(group, row.Key)
-	if name == "tag" && p.Has(name) {
-		return nil // of two tags a list can ask for either, not for both
+	switch {
+	case name == "":
+	case name == "tag" && p.Has(name) && !slices.Contains(f.Tags, row.Key):
+		return nil, "Entries of the ledger can be listed by either of two tags, and not by both."
+	case name == "purpose":
+		place, tax := "", key
+		if group == "jurisdiction" && strings.HasPrefix(key, fleet.LocationPrefix) {
+			place, tax, _ = strings.Cut(key, " ")
+		}
+		if group == "jurisdiction" {
+			set(linked["location"], place)
+		}
+		if p.Set(name, "tax, "+tax); tax == "" {
+			p.Set(name, none)
+		} else if tax == "tax" {
+			p.Set(name, tax) // of a tax without a name
+		}
+	default:
+		set(name, key)
 	}
-	set(name, key)
 	if !ok {
-		return nil
+		return nil, "A filter of the list of entries cannot say a name that has a comma, or is none."
 	}
-	return p
+	return p, ""
 }
 
 // linked are the filters of the list of entries that groups are.
 var linked = map[string]string{"total": "", "account": "", "vehicle": "vehicle_id", "class": "vehicle_class_id",
 	"location": "location_id", "owner": "owner_customer_id", "customer": "customer_id", "booking": "booking_id",
-	"tag": "tag", "channel": "channel", "make": "make", "model": "model"}
+	"tag": "tag", "channel": "channel", "make": "make", "model": "model", "category": "purpose", "jurisdiction": "purpose"}

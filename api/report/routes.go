@@ -40,6 +40,7 @@ type FigureDefinition struct {
 type LedgerPart struct {
 	Accounts []string `json:"ledger_accounts" nullable:"false"`
 	Kinds    []string `json:"kinds" nullable:"false" doc:"Only entries that records of these kinds were the cause of; all if empty."`
+	Capital  *bool    `json:"capital" nullable:"true" doc:"Only what was paid for vehicles and back to lenders, or, false, all else; null for both."`
 	Standing bool     `json:"standing" doc:"All entries until the end of the span, not those of the span alone."`
 	Sign     int      `json:"entries_sign" doc:"What the sum of the entries is multiplied by: -1 of revenue and liabilities, which are credits, and of what cash is paid for."`
 }
@@ -181,7 +182,12 @@ func definitionOf(d *report.Definition) Definition {
 			if of.Minus {
 				sign = -1
 			}
-			parts[basis] = LedgerPart{Accounts: rest.NonNil(accountsOf(of.Patterns)), Kinds: rest.NonNil(of.Kinds),
+			var capital *bool
+			if of.Capital != "" {
+				capital = new(of.Capital == "true")
+			}
+			parts[basis] = LedgerPart{Capital: capital,
+				Accounts: rest.NonNil(accountsOf(of.Patterns)), Kinds: rest.NonNil(of.Kinds),
 				Standing: of.Standing, Sign: sign}
 		}
 		full.Figures = append(full.Figures, FigureDefinition{Column: column, Ledger: parts})

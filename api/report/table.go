@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math/big"
 
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -24,28 +26,28 @@ func (v *View) Write(w io.Writer, format export.Format) error {
 	return fmt.Errorf("%s is not a format of reports", format)
 }
 
-// writeCSV writes rows for people: amounts as decimals, what they are compared with in columns beside. A text that a
-// spreadsheet would take for a formula has an apostrophe in front, as in every CSV.
+// writeCSV writes rows for people: amounts as decimals, times in hours, what they are compared with in columns beside,
+// and the ids of records in the last column. A text that a spreadsheet would take for a formula has an apostrophe in
+// front, as in every CSV.
 func (v *View) writeCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
-	head := []string{"key", "label", "from", "until", "currency"}
-	for i := range v.report.Figures {
-		head = append(head, v.report.Figures[i].Name)
-	}
-	if v.beside {
-		for i := range v.report.Figures {
-			head = append(head, "previous_"+v.report.Figures[i].Name)
-		}
+	head := append([]string{cmp.Or(v.groupWords(), "Of"), "From", "Until", "Currency"}, v.headings()...)
+	ids := report.GroupNamed(v.GroupBy).Prefix != ""
+	if ids {
+		head = append(head, "ID")
 	}
 	if err := table.Write(head); err != nil {
 		return err
 	}
 	for i := range v.rows {
 		r := &v.rows[i]
-		line := []string{sheet.InertCell(r.Key), sheet.InertCell(r.Label), r.From, r.Until, v.Currency}
+		line := []string{sheet.InertCell(r.Label), r.From, r.Until, v.Currency}
 		line = v.cells(line, r.values)
 		if v.beside {
 			line = v.cells(line, r.previous)
+		}
+		if ids {
+			line = append(line, r.Key)
 		}
 		if err := table.Write(line); err != nil {
 			return err
@@ -54,6 +56,9 @@ func (v *View) writeCSV(w io.Writer) error {
 	table.Flush()
 	return table.Error()
 }
+
+// hourDecimals are those of hours in CSV: less than a second.
+const hourDecimals = 4
 
 // cells appends the values of a row as people read them; nil is a row without any.
 func (v *View) cells(line []string, values []report.Value) []string {
@@ -67,6 +72,8 @@ func (v *View) cells(line []string, values []report.Value) []string {
 		case f.Money():
 			n, decimals := values[i].Unscaled()
 			line = append(line, report.Decimal(n, decimals+price.Decimals(v.Currency)))
+		case f.Unit == "seconds":
+			line = append(line, report.Rounded(new(big.Rat).Mul(values[i].Rat(), big.NewRat(1, 3600)), hourDecimals).String())
 		default:
 			line = append(line, values[i].String())
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/query/report"
@@ -35,11 +36,13 @@ type View struct {
 	Rows          []Row          `json:"rows" nullable:"false"`
 	Totals        Row            `json:"totals" doc:"Of everything, whatever limit says. Not always a sum of the rows: see additive."`
 	RowCount      int            `json:"row_count" doc:"Rows that there are without a limit."`
+	Unlinked      *string        `json:"links_missing" nullable:"true" doc:"Why figures of rows, or of the totals, that are made of entries of the ledger have no link to them; null if they have." example:"Entries of the ledger cannot be listed by driver."`
 
 	report  *report.Definition
 	beside  bool // rows have previous figures
 	account record.Account
-	rows    []Row // all of them in a file, those within the limit in JSON
+	only    string // what it was narrowed to, in words
+	rows    []Row  // all of them in a file, those within the limit in JSON
 }
 
 // Column is a figure of a report.
@@ -121,6 +124,14 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	v.Totals = v.show(d, &q, &answer.Totals, "total")
 	v.Rows = v.rows[:min(len(v.rows), w.limit)]
 	a.label(ctx, call, &q, v, v.rows)
+	format := export.Format(call.Params.Get("format"))
+	forPeople := format == export.CSV || format == export.XLSX
+	if w.sort == "" && (q.Group == "account" || forPeople && !v.timed()) {
+		byLabel(v.rows)
+	}
+	if forPeople {
+		a.callByName(ctx, call, v)
+	}
 	return v, nil
 }
 
@@ -173,8 +184,13 @@ func columnsOf(d *report.Definition) []Column {
 
 // show shows a row, but for its label. d is the report as its file has it.
 func (v *View) show(d *report.Definition, q *report.Question, row *report.Row, group string) Row {
+	links, why := linksOf(d, v.report, q, row, group)
+	ofEntries := slices.ContainsFunc(d.Figures, func(f report.Figure) bool { return f.Ledger != nil })
+	if why != "" && v.Unlinked == nil && ofEntries {
+		v.Unlinked = &why
+	}
 	r := Row{Key: keyOf(group, row.Key), From: day(row.Span.From), Until: day(row.Span.Until), Figures: Figures{},
-		Links: linksOf(d, v.report, q, row, group), values: row.Values, previous: row.Previous, raw: row.Key}
+		Links: links, values: row.Values, previous: row.Previous, raw: row.Key}
 	for i, f := range v.report.Figures {
 		r.Figures[f.Name] = row.Values[i]
 	}

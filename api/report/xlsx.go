@@ -16,19 +16,22 @@ import (
 // The sheets of a workbook, and what stands in the first one before the figures.
 const (
 	figureSheet, wordSheet = "Report", "Definitions"
-	leading                = 4 // key, label, from, until
+	headRow                = 4 // a title, what was asked, an empty row, and the heads
+	secondsOfDay           = 86400
 	mostSheetRows          = 1_000_000
 )
 
-// workbook writes a report as a workbook: its rows with their totals below, and what its figures mean. Numbers are
-// numbers and days are days. Texts are texts, whatever they begin with: only the totals are formulas, sums of what adds
-// up, and ratios of these sums.
+// workbook writes a report as a workbook: its title, its rows with their totals below, and what its figures mean.
+// Numbers are numbers, days are days, and times are parts of a day, shown in hours and minutes. Texts are texts,
+// whatever they begin with: only the totals are formulas, sums of what adds up, and ratios of these sums.
 type workbook struct {
 	v      *View
 	file   *excelize.File
 	styles map[string]int
 	days   int // style
 	bold   int
+	title  int
+	head   int
 }
 
 func (v *View) writeXLSX(w io.Writer) error {
@@ -47,7 +50,17 @@ func (v *View) writeXLSX(w io.Writer) error {
 		b.bold, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
 	}
 	if err == nil {
+		b.title, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true, Size: 14}})
+	}
+	if err == nil {
+		b.head, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true},
+			Alignment: &excelize.Alignment{WrapText: true, Vertical: "bottom", Horizontal: "right"}})
+	}
+	if err == nil {
 		b.days, err = b.style("yyyy-mm-dd")
+	}
+	if err == nil {
+		err = b.page()
 	}
 	if err == nil {
 		err = b.figures()
@@ -85,10 +98,40 @@ func (b *workbook) decimals(f *report.Figure) int {
 // styleOf is that of the values of a figure.
 func (b *workbook) styleOf(f *report.Figure) (int, error) {
 	format := "#,##0"
+	if f.Unit == "seconds" {
+		if f.Ratio() {
+			return b.style("[h]:mm:ss")
+		}
+		return b.style("[h]:mm")
+	}
 	if n := b.decimals(f); n > 0 {
 		format += "." + strings.Repeat("0", n)
 	}
 	return b.style(format)
+}
+
+// page has the first sheet printed across, with so many columns on a page as can be read, and labels and heads on each.
+func (b *workbook) page() error {
+	const readable = 13
+	columns := b.leading() + len(b.v.headings())
+	err := b.file.SetPageLayout(figureSheet, &excelize.PageLayoutOptions{Orientation: new("landscape"),
+		FitToWidth: new((columns + readable - 1) / readable), FitToHeight: new(0)})
+	if err == nil {
+		err = b.file.SetSheetProps(figureSheet, &excelize.SheetPropsOptions{FitToPage: new(true)})
+	}
+	if err == nil {
+		err = b.file.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", Scope: figureSheet,
+			RefersTo: fmt.Sprintf("%[1]s!$A:$A,%[1]s!$%[2]d:$%[2]d", figureSheet, headRow)})
+	}
+	return err
+}
+
+// leading is how many columns stand before the figures: the label, and of times their days.
+func (b *workbook) leading() int {
+	if b.v.timed() {
+		return 3
+	}
+	return 1
 }
 
 // figures writes the first sheet.
@@ -97,35 +140,37 @@ func (b *workbook) figures() error {
 	if err != nil {
 		return err
 	}
-	names := []string{"key", "label", "from", "until"}
-	figures := b.v.report.Figures
-	for _, prefix := range []string{"", "previous_"} {
-		for i := range figures {
-			if prefix == "" || b.v.beside {
-				names = append(names, prefix+figures[i].Name)
-			}
-		}
-	}
-	if err := sheet.SetPanes(&excelize.Panes{Freeze: true, XSplit: 2, YSplit: 1, TopLeftCell: "C2",
-		ActivePane: "bottomRight"}); err != nil {
+	names := append([]string{b.v.groupWords(), "From", "Until"}[:b.leading()], b.v.headings()...)
+	if err := sheet.SetPanes(&excelize.Panes{Freeze: true, XSplit: 1, YSplit: headRow,
+		TopLeftCell: fmt.Sprintf("B%d", headRow+1), ActivePane: "bottomRight"}); err != nil {
 		return err
 	}
 	for i := range names {
-		if err := sheet.SetColWidth(i+1, i+1, []float64{24, 32, 12, 12, 16}[min(i, leading)]); err != nil {
+		width := 14.0
+		if i == 0 {
+			width = 36
+		}
+		if err := sheet.SetColWidth(i+1, i+1, width); err != nil {
+			return err
+		}
+	}
+	for i, line := range []excelize.Cell{{StyleID: b.title, Value: b.v.Title}, {Value: b.v.about()}} {
+		if err := sheet.SetRow(fmt.Sprintf("A%d", i+1), []any{line}); err != nil {
 			return err
 		}
 	}
 	head := make([]any, len(names))
 	for i, name := range names {
-		head[i] = excelize.Cell{StyleID: b.bold, Value: name}
+		head[i] = excelize.Cell{StyleID: b.head, Value: name}
 	}
-	if err := sheet.SetRow("A1", head); err != nil {
+	head[0] = excelize.Cell{StyleID: b.bold, Value: names[0]}
+	if err := sheet.SetRow(fmt.Sprintf("A%d", headRow), head, excelize.RowOpts{Height: 45}); err != nil {
 		return err
 	}
 	for i := range b.v.rows {
 		cells, err := b.row(&b.v.rows[i])
 		if err == nil {
-			err = sheet.SetRow(fmt.Sprintf("A%d", i+2), cells)
+			err = sheet.SetRow(fmt.Sprintf("A%d", headRow+1+i), cells)
 		}
 		if err != nil {
 			return err
@@ -133,7 +178,7 @@ func (b *workbook) figures() error {
 	}
 	cells, err := b.totals()
 	if err == nil {
-		err = sheet.SetRow(fmt.Sprintf("A%d", len(b.v.rows)+2), cells)
+		err = sheet.SetRow(fmt.Sprintf("A%d", headRow+1+len(b.v.rows)), cells)
 	}
 	if err != nil {
 		return err
@@ -143,8 +188,8 @@ func (b *workbook) figures() error {
 
 // row are the cells of a row.
 func (b *workbook) row(r *Row) ([]any, error) {
-	cells := []any{r.Key, r.Label}
-	for _, text := range []string{r.From, r.Until} {
+	cells := []any{r.Label}
+	for _, text := range []string{r.From, r.Until}[:b.leading()-1] {
 		at, err := time.Parse(time.DateOnly, text)
 		if err != nil {
 			return nil, err
@@ -175,8 +220,11 @@ func (b *workbook) cell(f *report.Figure, value report.Value) (any, error) {
 	return excelize.Cell{StyleID: style, Value: b.number(f, value)}, err
 }
 
-// number is a value in whole units of the currency.
+// number is a value in whole units of the currency, of seconds in days.
 func (b *workbook) number(f *report.Figure, value report.Value) float64 {
+	if f.Unit == "seconds" {
+		return value.Float() / secondsOfDay
+	}
 	if !f.Money() {
 		return value.Float()
 	}
@@ -190,8 +238,8 @@ func (b *workbook) totals() ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := len(b.v.rows) + 1
-	cells[0], cells[1] = "", excelize.Cell{StyleID: b.bold, Value: b.v.Totals.Label}
+	leading, last := b.leading(), headRow+len(b.v.rows)
+	cells[0] = excelize.Cell{StyleID: b.bold, Value: b.v.Totals.Label}
 	n := len(b.v.report.Figures)
 	for i := leading; i < len(cells); i++ {
 		f := &b.v.report.Figures[(i-leading)%n]
@@ -206,8 +254,8 @@ func (b *workbook) totals() ([]any, error) {
 		switch {
 		case f.Ratio():
 			cell.Formula = b.ratio(f, i-(i-leading)%n, last+1)
-		case f.Additive() && b.v.GroupBy != "tag" && last > 1: // a vehicle may have several tags
-			cell.Formula = fmt.Sprintf("SUM(%s2:%s%d)", column, column, last)
+		case f.Additive() && b.v.GroupBy != "tag" && last > headRow: // a vehicle may have several tags
+			cell.Formula = fmt.Sprintf("SUM(%s%d:%s%d)", column, headRow+1, column, last)
 		}
 		cells[i] = cell
 	}
@@ -237,7 +285,11 @@ func (b *workbook) ratio(f *report.Figure, begin, row int) string {
 						amounts += sign
 					}
 					column, _ := excelize.ColumnNumberToName(begin + i + 1) // columns are from 1 on
-					parts = append(parts, fmt.Sprintf("%s%d", column, row))
+					part := fmt.Sprintf("%s%d", column, row)
+					if of.Unit == "seconds" {
+						part += fmt.Sprintf("*%d", secondsOfDay)
+					}
+					parts = append(parts, part)
 				}
 			}
 		}
@@ -254,7 +306,11 @@ func (b *workbook) ratio(f *report.Figure, begin, row int) string {
 	if f.Unit == "percent" {
 		over = "100*" + over
 	}
-	return fmt.Sprintf(`IF((%s)=0,"",ROUND((%s)/(%s),%d))`, under, over, under, b.decimals(f))
+	formula := fmt.Sprintf("ROUND((%s)/(%s),%d)", over, under, b.decimals(f))
+	if f.Unit == "seconds" {
+		formula += fmt.Sprintf("/%d", secondsOfDay)
+	}
+	return fmt.Sprintf(`IF((%s)=0,"",%s)`, under, formula)
 }
 
 // words writes the second sheet: what was asked, and what the figures mean.
@@ -267,15 +323,16 @@ func (b *workbook) words() error {
 	if !v.AsOf.IsZero() {
 		asOf = v.AsOf.UTC().Format(time.RFC3339)
 	}
-	lines := [][]any{{"report", v.Title}, {"about", v.report.About}, {"from", v.From}, {"until", v.Until},
-		{"timezone", v.Timezone}, {"basis", v.Basis}, {"currency", v.Currency}, {"group_by", v.GroupBy}, {"compare", compare},
-		{"data_as_of", asOf}, {"definitions_version", v.Version}, {}, {"figure", "unit", "formula", "about"}}
-	for _, c := range v.Columns {
+	lines := [][]any{{"Report", v.Title}, {"About", v.report.About}, {"From", v.From}, {"Until", v.Until},
+		{"Time zone", v.Timezone}, {"Basis", v.Basis}, {"Currency", v.Currency}, {"Grouped by", v.GroupBy},
+		{"Narrowed to", v.only}, {"Compared with", compare}, {"Data as of", asOf}, {"Version of definitions", v.Version}, {},
+		{"Figure", "Name", "Unit", "Formula", "About"}}
+	for i, c := range v.Columns {
 		formula := ""
 		if c.Formula != nil {
 			formula = *c.Formula
 		}
-		lines = append(lines, []any{c.Name, c.Unit, formula, c.About})
+		lines = append(lines, []any{heading(&v.report.Figures[i]), c.Name, c.Unit, formula, c.About})
 	}
 	for i := range lines {
 		for j, text := range lines[i] {
@@ -288,5 +345,5 @@ func (b *workbook) words() error {
 			}
 		}
 	}
-	return b.file.SetColWidth(wordSheet, "A", "D", 30)
+	return b.file.SetColWidth(wordSheet, "A", "E", 30)
 }

@@ -35,7 +35,8 @@ import (
 // The first basis is the default, and so is the first group. Class and location are those that a vehicle has now,
 // unless places says of what else they are. A figure is a column of the statement. What stands in brackets names the
 // ledger accounts of whose entries it is the sum, by basis: codes, the measures of the chart, or a beginning with a
-// star, and with a minus what is left out; after "of", only those that records of these kinds were the cause of. In
+// star, and with a minus what is left out; after "of", only those that records of these kinds were the cause of;
+// "capital" among them leaves what was paid for vehicles and loans alone, and "-capital" all else. In
 // front, "minus" means that the figure is their sum with its sign turned, and "standing", behind it, that all entries
 // until the end of the span count.
 // Every other line of the comment is prose for whoever works on it.
@@ -77,6 +78,7 @@ type Factor struct {
 // liabilities are credits, which are negative.
 type Accounts struct {
 	Patterns, Kinds []string
+	Capital         string // "true" for what was paid for vehicles and loans alone, "false" for all else, "" for both
 	Standing        bool
 	Minus           bool
 }
@@ -277,7 +279,18 @@ func (d *Definition) add(f Figure, brackets string) error {
 		patterns, minus := strings.CutPrefix(m[2], "minus ")
 		patterns, standing := strings.CutPrefix(patterns, "standing ")
 		patterns, kinds, _ := strings.Cut(patterns, " of ")
-		f.Ledger[basis] = Accounts{Patterns: list(patterns), Kinds: list(kinds), Standing: standing, Minus: minus}
+		of := Accounts{Patterns: list(patterns), Standing: standing, Minus: minus}
+		for _, kind := range list(kinds) {
+			switch kind {
+			case "capital":
+				of.Capital = "true"
+			case "-capital":
+				of.Capital = "false"
+			default:
+				of.Kinds = append(of.Kinds, kind)
+			}
+		}
+		f.Ledger[basis] = of
 	}
 	d.Figures = append(d.Figures, f)
 	return nil

@@ -96,7 +96,9 @@ var groups = map[string]Group{
 	"tag":      {Of: "text"},
 	"account":  {Of: "text"}, // of the ledger
 	"category": {Of: "text"},
-	"calendar": {Of: "text"}, // a vehicle and a day: "veh_1 2026-03-01"
+	// the location of a rental and the name of a tax there: "loc_1 State tax"
+	"jurisdiction": {Of: "text"},
+	"calendar":     {Of: "text"}, // a vehicle and a day: "veh_1 2026-03-01"
 }
 
 // GroupNamed returns what rows of a group are.

@@ -1,6 +1,6 @@
 -- One row a booking and local day on which it had a vehicle or is billed.
--- Reads rental_days: account, booking, local_date, vehicle, class, customer, location, channel, status, rented_s,
---     billed_days, computed_at
+-- Reads rental_days: account, booking, local_date, vehicle, class, customer, location, channel, status, currency,
+--     rented_s, billed_days, computed_at
 CREATE OR REPLACE VIEW /*bi*/rental_days
 (
     account_id String COMMENT 'the account; a user of this database sees one',
@@ -12,6 +12,7 @@ CREATE OR REPLACE VIEW /*bi*/rental_days
     location_id String COMMENT 'where the booking begins',
     channel String COMMENT 'where the booking came from',
     status String COMMENT 'status of the booking',
+    currency String COMMENT 'ISO 4217 code of what the booking comes to',
     rented_s UInt32 COMMENT 'seconds from pickup to return on that day',
     billed_days UInt32 COMMENT '1 if the day is billed',
     computed_at DateTime64(3, 'UTC') COMMENT 'when this row was worked out'
@@ -27,6 +28,7 @@ SELECT
     if(location = 0, '', concat('loc_', toString(location))) AS location_id,
     channel,
     status,
+    currency,
     rented_s,
     billed_days,
     computed_at

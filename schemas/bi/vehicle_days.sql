@@ -1,5 +1,6 @@
--- One row a vehicle, local day and currency: what it did, earned and cost. Seconds, metres and energy stand in the
--- row of the currency of the account alone, so sum them over all rows, and money for each currency.
+-- One row a vehicle, local day and currency: what it did, earned and cost. Money, and the seconds, days and metres of
+-- rentals, stand in the row of their currency, all else in that of the account: sum what is no money over all rows, and
+-- what is divided by days or metres of rentals for each currency.
 -- Reads vehicle_days: account, vehicle, local_date, day_s, fleet_s, down_s, rented_s, idle_s, billed_days,
 --     driven_m, rented_m, fuel_l, energy_kwh, currency, revenue_time, revenue_mileage, revenue_extras,
 --     revenue_protection, revenue_fees, revenue_damage, discounts, refunds, toll_recharge, platform_fees,
@@ -14,11 +15,11 @@ CREATE OR REPLACE VIEW /*bi*/vehicle_days
     fleet_s UInt32 COMMENT 'seconds in the fleet',
     down_s UInt32 COMMENT 'seconds in maintenance or out of service',
     rentable_s Int64 COMMENT 'seconds it could be rented',
-    rented_s UInt32 COMMENT 'seconds from pickup to return',
+    rented_s UInt32 COMMENT 'seconds from pickup to return, of rentals in the currency',
     idle_s UInt32 COMMENT 'rentable seconds that were not rented',
-    billed_days UInt32 COMMENT 'days that are billed',
+    billed_days UInt32 COMMENT 'days that are billed in the currency',
     driven_m Float64 COMMENT 'metres driven',
-    rented_m Float64 COMMENT 'metres driven in bookings',
+    rented_m Float64 COMMENT 'metres driven in bookings in the currency',
     fuel_l Float64 COMMENT 'litres of fuel',
     energy_kwh Float64 COMMENT 'kilowatt hours charged',
     currency String COMMENT 'ISO 4217 code of the money in this row',

@@ -138,7 +138,8 @@ func (w *world) book(vehicle uint64) {
 		VehicleClassID: "vcl_3", PickupLocationID: "loc_4", PickupAt: record.InstantOf(pickup),
 		Channel:  []string{"", "turo", "phone"}[w.rng.IntN(3)],
 		ReturnAt: record.InstantOf(pickup.Add(time.Duration(1+w.rng.IntN(200)) * time.Hour))},
-		Status: record.BookingConfirmed, StatusSince: record.InstantOf(w.now), Currency: "USD",
+		Status: record.BookingConfirmed, StatusSince: record.InstantOf(w.now),
+		Currency: append(currencies, "USD", "")[w.rng.IntN(4)],
 		Timezone: append(zones, "")[w.rng.IntN(4)]}
 	b.Backdated = w.rng.IntN(4) == 0
 	if w.rng.IntN(2) == 0 {

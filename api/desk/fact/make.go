@@ -160,8 +160,8 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 	if err != nil {
 		return err
 	}
-	return f.exec(ctx, "facts_rentals", append(args, clickhouse.Named("now", now.Unix())),
-		clickhouse.WithExternalTable(b.table))
+	return f.exec(ctx, "facts_rentals", append(args, clickhouse.Named("now", now.Unix()),
+		clickhouse.Named("currency", a.currency)), clickhouse.WithExternalTable(b.table))
 }
 
 // zones are the zones that records of an account name, and its own by no name.

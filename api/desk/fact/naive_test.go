@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -15,7 +16,12 @@ import (
 // What the facts ought to be, counted second by second.
 
 // moment is what a vehicle is at one second.
-type moment struct{ in, down, rented bool }
+type moment struct {
+	in, down bool
+	rented   int // 1 more than the place of the currency in which it is, 0 if it is not
+}
+
+var currencies = []string{"USD", "EUR"} // the first is the account's
 
 const dateForm = time.DateOnly
 
@@ -30,12 +36,12 @@ func (w *world) expected() map[string]facts {
 		return all[key]
 	}
 	for _, id := range w.vehicles {
-		w.countVehicle(id, func(day string) facts { return at(day, id, "USD") })
+		w.countVehicle(id, func(day, currency string) facts { return at(day, id, currency) })
 	}
 	for _, id := range w.bookings {
 		b := get(w, w.base.Bookings, id).Body
 		for _, d := range w.billed(&b) {
-			at(d.day, d.vehicle, "USD").add("billed_days", 1)
+			at(d.day, d.vehicle, cmp.Or(b.Currency, "USD")).add("billed_days", 1)
 		}
 	}
 	err := schemas.EachRow(w.t.Context(), w.db, "read the ledger",
@@ -67,7 +73,7 @@ func (w *world) expected() map[string]facts {
 	return all
 }
 
-func (w *world) countVehicle(id uint64, of func(day string) facts) {
+func (w *world) countVehicle(id uint64, of func(day, currency string) facts) {
 	r := get(w, w.base.Vehicles, id)
 	v, zone := r.Body, load(w.t, cmp.Or(r.Body.Timezone, w.zone))
 	first, now := began.AddDate(0, 0, -40).Unix(), w.now.Unix()
@@ -99,50 +105,69 @@ func (w *world) countVehicle(id uint64, of func(day string) facts) {
 			each(b.Body.From.Time, b.Body.Until.Time, func(m *moment) { m.down = true })
 		}
 	}
+	var parts []part
 	for _, id := range w.bookings {
 		b := get(w, w.base.Bookings, id).Body
 		for _, u := range w.used(&b) {
 			if u.vehicle == r.ID {
-				each(u.from, u.until, func(m *moment) { m.rented = true })
+				parts = append(parts, w.byDay(&b, u)...)
 			}
 		}
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.from.Unix(), b.from.Unix()), cmp.Compare(a.until.Unix(), b.until.Unix()),
+			cmp.Compare(a.currency, b.currency))
+	})
+	for _, p := range parts {
+		each(p.from, p.until, func(m *moment) {
+			if m.rented == 0 {
+				m.rented = 1 + slices.Index(currencies, p.currency)
+			}
+		})
 	}
 	w.countMoments(first, moments, zone, of)
 	w.countTrips(id, first, moments, zone, of)
 }
 
-func (w *world) countMoments(first int64, moments []moment, zone *time.Location, of func(day string) facts) {
+func (w *world) countMoments(first int64, moments []moment, zone *time.Location, of func(day, currency string) facts) {
 	var in, rented, down, length int64
+	var rentedIn [3]int64
 	day := time.Unix(first, 0).In(zone).Format(dateForm)
 	for i, m := range append(moments, moment{}) {
 		s := first + int64(i)
 		if s%60 == 0 || i == len(moments) {
 			on := time.Unix(s, 0).In(zone).Format(dateForm)
 			if on != day || i == len(moments) {
-				f := of(day)
+				f := of(day, "USD")
 				if length = w.midnight(next(day), zone).Unix() - w.midnight(day, zone).Unix(); in+rented > 0 {
 					f.add("day_s", length)
 				}
 				f.add("fleet_s", in)
-				f.add("rented_s", rented)
 				f.add("down_s", down)
-				day, in, rented, down = on, 0, 0, 0
+				f.add("idle_s", max(0, in-down-rented))
+				for i, currency := range currencies {
+					of(day, currency).add("rented_s", rentedIn[i+1])
+				}
+				day, in, rented, down, rentedIn = on, 0, 0, 0, [3]int64{}
 			}
 		}
 		if m.in {
 			in++
 		}
 		switch {
-		case m.rented:
+		case m.rented > 0:
 			rented++
+			rentedIn[m.rented]++
 		case m.down && m.in:
 			down++
 		}
 	}
 }
 
-// countTrips divides what was driven by the second. What remains of idle time is known then.
-func (w *world) countTrips(id uint64, first int64, moments []moment, zone *time.Location, of func(day string) facts) {
+// countTrips divides what was driven by the second.
+func (w *world) countTrips(
+	id uint64, first int64, moments []moment, zone *time.Location, of func(day, currency string) facts,
+) {
 	for _, t := range w.trips {
 		if t.vehicle != id || t.deleted {
 			continue
@@ -150,26 +175,24 @@ func (w *world) countTrips(id uint64, first int64, moments []moment, zone *time.
 		from, until := t.start.Unix(), max(t.start.Unix()+1, t.end.Unix())
 		mm, ml := int64(math.Round(t.metres*1000)), int64(math.Round(t.fuel*1000))
 		var f facts
+		var day string
 		for s := from; s < until; s++ {
 			part := func(n int64) int64 { return n*(s+1-from)/(until-from) - n*(s-from)/(until-from) }
 			if s == from || s%60 == 0 {
-				f = of(time.Unix(s, 0).In(zone).Format(dateForm))
+				day = time.Unix(s, 0).In(zone).Format(dateForm)
+				f = of(day, "USD")
 			}
 			f.add("driven_m", part(mm))
 			f.add("fuel_l", part(ml))
-			if i := s - first; i >= 0 && i < int64(len(moments)) && moments[i].rented {
-				f.add("rented_m", part(mm))
+			if i := s - first; i >= 0 && i < int64(len(moments)) && moments[i].rented > 0 {
+				of(day, currencies[moments[i].rented-1]).add("rented_m", part(mm))
 			}
 		}
 	}
 	for _, c := range w.charges {
 		if c.vehicle == id {
-			of(c.start.In(zone).Format(dateForm)).add("energy_kwh", int64(math.Round(c.kwh*1000)))
+			of(c.start.In(zone).Format(dateForm), "USD").add("energy_kwh", int64(math.Round(c.kwh*1000)))
 		}
-	}
-	for d := began.AddDate(0, 0, -42); d.Before(w.now.AddDate(0, 0, 2)); d = d.AddDate(0, 0, 1) {
-		f := of(d.Format(dateForm))
-		f.add("idle_s", max(0, f["fleet_s"]-f["down_s"]-f["rented_s"]))
 	}
 }
 
@@ -200,6 +223,24 @@ func (w *world) used(b *record.Booking) []use {
 		}
 	}
 	return append(all, use{number(b.VehicleID), at, end})
+}
+
+// part is what a booking used of a vehicle on one local day of its own.
+type part struct {
+	use
+	currency string
+}
+
+// byDay cuts what was used until the present at the midnights of a booking.
+func (w *world) byDay(b *record.Booking, u use) (all []part) {
+	zone := load(w.t, cmp.Or(b.Timezone, w.zone))
+	u.until = earlier(u.until, w.now)
+	for u.from.Before(u.until) {
+		ends := earlier(u.until, w.midnight(next(u.from.In(zone).Format(dateForm)), zone))
+		all = append(all, part{use{u.vehicle, u.from, ends}, cmp.Or(b.Currency, "USD")})
+		u.from = ends
+	}
+	return all
 }
 
 type billedDay struct {

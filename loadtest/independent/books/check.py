@@ -30,7 +30,8 @@ ALIASES = {
     "cost_energy": "energy", "cost_maintenance": "maintenance", "gross": "revenue",
 }
 # What has another name, or means something narrower, in one report.
-OF_REPORT = {("maintenance_costs", "total"): "maintenance", ("maintenance_costs", "maintenance"): "of one account"}
+OF_REPORT = {("maintenance_costs", "total"): "maintenance", ("maintenance_costs", "maintenance"): "of one account",
+             ("utilization", "billed_days"): "all_billed_days", ("utilization", "rented_s"): "all_rented_s"}
 # What cannot be worked out of what can be fetched, by report.
 UNCOUNTED = {"idling": {"idle_gal", "idle_fuel"}, "customers": {"lifetime_net"}, "depreciation": {"book_value", "fleet_s"},
              "occupancy_calendar": {"state", "booking_id"}}
@@ -62,7 +63,7 @@ class Check:
         sums = self.books.figures(group, since, until, currency)
         if group != "total":
             keys = {row["key"] for row in answer["rows"]}
-            shown = [ALIASES.get(c["name"], c["name"]) for c in answer["columns"]]
+            shown = [OF_REPORT.get((name, c["name"])) or ALIASES.get(c["name"], c["name"]) for c in answer["columns"]]
             for key in sums:
                 said = {n: v for n, v in recount.worked_out(sums[key]).items() if n in shown and v}
                 if key not in keys and said:

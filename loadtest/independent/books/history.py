@@ -58,14 +58,14 @@ class History:
     def lay_down(self):
         """The fleet, its rates and its customers."""
         c, rng = self.client, self.rng
-        self.plan = c.post("/v1/rate_plans", {
-            "name": "Standard", "currency": self.currency, "daily_rate": self.money(3000, 9000),
-            "tiers": [{"days": 7, "price": self.money(15000, 40000)}],
-            "included_miles_per_day": 150, "extra_mile_fee": self.money(10, 60), "deposit_method": "none",
-        })["id"]
+        self.plans = {currency: c.post("/v1/rate_plans", {
+            "name": "Standard " + currency, "currency": currency, "daily_rate": self.money(3000, 9000, currency),
+            "tiers": [{"days": 7, "price": self.money(15000, 40000, currency)}],
+            "included_miles_per_day": 150, "extra_mile_fee": self.money(10, 60, currency), "deposit_method": "none",
+        })["id"] for currency in (self.currency, self.other)}
         places = [c.post("/v1/locations", {"name": name, "timezone": zone})["id"]
                   for name, zone in (("Home", str(self.zone)), ("Airport", str(self.zone)))]
-        classes = [c.post("/v1/vehicle_classes", {"name": name, "rate_plan_id": self.plan})["id"]
+        classes = [c.post("/v1/vehicle_classes", {"name": name, "rate_plan_id": self.plans[self.currency]})["id"]
                    for name in ("Compact", "Van")]
         owners = [c.post("/v1/customers", {"first_name": "Owner", "last_name": str(i)})["id"] for i in range(2)]
         self.customers = [c.post("/v1/customers", {"first_name": "Renter", "last_name": str(i)})["id"] for i in range(5)]
@@ -101,7 +101,8 @@ class History:
         booking = self.do("book", "POST", "/v1/bookings", {
             "customer_id": rng.choice(self.customers), "vehicle_id": vehicle, "channel": rng.choice(CHANNELS),
             "pickup_at": text(since), "return_at": text(until), "pickup_location_id": self.places[0],
-            "backdated": True, "confirm": True, "elsewhere": True, "rate_plan_id": self.plan,
+            "backdated": True, "confirm": True, "elsewhere": True,
+            "rate_plan_id": self.plans[self.other if rng.random() < 0.2 else self.currency],
         })
         if booking is None:
             return
@@ -202,18 +203,18 @@ class History:
 
     def after(self, path, booking):
         """What comes of a rental when it is over."""
-        rng = self.rng
+        rng, currency = self.rng, booking["currency"]
         if rng.random() < 0.4:
             charge = self.do("charge", "POST", path + "/charges", {
                 "type": rng.choice(["cleaning", "damage", "refuel", "smoking", "extra", "adjustment"]),
-                "description": "found afterwards", "unit_price": self.money(500, 20000)})
+                "description": "found afterwards", "unit_price": self.money(500, 20000, currency)})
             if charge and rng.random() < 0.3:
                 self.do("reverse", "POST", f"{path}/charges/{charge['id']}/reverse", {"reason": "it was not theirs"})
         if rng.random() < 0.2:
-            self.do("discount", "POST", path + "/charges", {"type": "discount", "unit_price": self.money(100, 1500)})
+            self.do("discount", "POST", path + "/charges", {"type": "discount", "unit_price": self.money(100, 1500, currency)})
         if rng.random() < 0.15:
             self.do("favour", "POST", path + "/charges",
-                    {"type": "adjustment", "unit_price": {"amount": -rng.randrange(100, 900), "currency": self.currency}})
+                    {"type": "adjustment", "unit_price": {"amount": -rng.randrange(100, 900), "currency": currency}})
         if rng.random() < 0.15:
             self.do("correct", "POST", path + "/correct", {"reason": "misread", "return": {
                 "mileage_mi": self.client.get(path)["return_mileage_mi"] + rng.randrange(1, 30)}})
@@ -223,10 +224,10 @@ class History:
             if amount > 0:
                 paid = self.do("pay", "POST", "/v1/payments", {
                     "booking_id": booking["id"], "method": "card", "received_at": due["actual_return_at"] or due["return_at"],
-                    "amount": {"amount": amount, "currency": self.currency}})
+                    "amount": {"amount": amount, "currency": currency}})
                 if paid and rng.random() < 0.2:
                     self.do("refund", "POST", f"/v1/payments/{paid['id']}/refund",
-                            {"amount": {"amount": max(1, amount // 3), "currency": self.currency}})
+                            {"amount": {"amount": max(1, amount // 3), "currency": currency}})
 
     def spend(self, day):
         """A cost, of one day or of many, some of them taken back or in the other currency."""

@@ -23,7 +23,8 @@ OTHER_VARIABLE = {"cost.cleaning", "cost.toll", "cost.fine", "cost.payment_fee",
 FINANCE = {"cost.lease", "cost.loan_interest"}
 
 MEASURES = {*REVENUE.values(), "toll_recharge", "platform_fees", "energy", "maintenance", "other_variable", "finance",
-            "depreciation", "insurance", "other_fixed", "billed_days", "rented_s", "fleet_s", "down_s", "idle_s"}
+            "depreciation", "insurance", "other_fixed", "billed_days", "rented_s", "all_billed_days", "all_rented_s", "fleet_s",
+            "down_s", "idle_s"}
 
 
 def measure(account):
@@ -124,6 +125,9 @@ class Books:
         self.legs = [leg for b in self.bookings for leg in self.of_booking(b)]
         self.billed = [row for b in self.bookings for row in self.billed_days(b)]
 
+    def currency_of(self, booking):
+        return booking.get("currency") or self.currency
+
     def zone_of(self, name):
         return zoneinfo.ZoneInfo(name) if name else self.zone
 
@@ -211,7 +215,8 @@ class Books:
         return self.traits(vehicle, group)
 
     def figures(self, group, since, until, currency):
-        """The sums of every measure by the keys of a group, over local days, both included."""
+        """The sums of every measure by the keys of a group, over local days, both included. Money is of the currency, and so
+        are billed_days and rented_s, over which it is divided; those of all rentals are all_billed_days and all_rented_s."""
         sums = collections.defaultdict(collections.Counter)
 
         def add(keys, name, value):
@@ -232,16 +237,18 @@ class Books:
         for row in self.billed:
             if since <= row["day"] <= until:
                 b = row["booking"]
-                add(self.keys(group, row["day"], row["vehicle"], b["channel"], b.get("customer_id") or ""), "billed_days", 1)
+                keys = self.keys(group, row["day"], row["vehicle"], b["channel"], b.get("customer_id") or "")
+                add(keys, "all_billed_days", 1)
+                add(keys, "billed_days", int(self.currency_of(b) == currency))
         if group in ("channel", "customer"):
             for leg in self.legs:
                 b = leg["booking"]
                 for day, begins, ends in days_of(leg["since"], leg["until"], self.zone_of(b["timezone"])):
-                    if since <= day <= until:
+                    if since <= day <= until and self.currency_of(b) == currency:
                         add(self.keys(group, day, leg["vehicle"], b["channel"], b.get("customer_id") or ""), "rented_s",
                             ends - begins)
         else:
-            self.times(group, since, until, add)
+            self.times(group, since, until, currency, add)
         return sums
 
     def rented(self):
@@ -262,11 +269,25 @@ class Books:
         begins = bounds(datetime.date.fromisoformat(came), zone)[0] if came else second(instant(v["created_at"]))
         return begins, bounds(datetime.date.fromisoformat(gone), zone)[0] if gone else None
 
-    def times(self, group, since, until, add):
+    def rented_in(self, legs, currency):
+        """When a vehicle was rented in a currency. Where two rentals say so at once, that counts which began first on its day."""
+        parts = sorted((begins, ends, self.currency_of(leg["booking"])) for leg in legs
+                       for _, begins, ends in days_of(leg["since"], leg["until"], self.zone_of(leg["booking"]["timezone"])))
+        out, at = [], 0
+        for begins, ends, of in parts:
+            if of == currency and ends > max(begins, at):
+                out.append((max(begins, at), ends))
+            at = max(at, ends)
+        return out
+
+    def times(self, group, since, until, currency, add):
         """Seconds of vehicles: in the fleet, rented, down, idle."""
-        rented = self.rented()
+        rented, legs = self.rented(), collections.defaultdict(list)
+        for leg in self.legs:
+            legs[leg["vehicle"]].append(leg)
         for vehicle, v in self.vehicles.items():
             zone, spans = self.zone_of(v.get("timezone")), rented[vehicle]
+            spans_in = self.rented_in(legs[vehicle], currency)
             begins, ends = self.in_service(v)
             ends = min(self.now, ends or self.now)
             down = minus(self.downs[vehicle], spans)
@@ -276,11 +297,13 @@ class Books:
                 fleet = (max(first, begins), min(after, ends))
                 overlap = lambda all: sum(max(0, min(e, fleet[1]) - max(s, fleet[0])) for s, e in all)
                 fleet_s = max(0, fleet[1] - fleet[0])
-                rented_s = sum(max(0, min(e, after, self.now) - max(s, first)) for s, e in spans)
+                on_day = lambda all: sum(max(0, min(e, after, self.now) - max(s, first)) for s, e in all)
+                rented_s = on_day(spans)
                 down_s = overlap(down)
                 keys = self.keys(group, day, vehicle)
                 add(keys, "fleet_s", fleet_s)
-                add(keys, "rented_s", rented_s)
+                add(keys, "all_rented_s", rented_s)
+                add(keys, "rented_s", on_day(spans_in))
                 add(keys, "down_s", down_s)
                 add(keys, "idle_s", max(0, fleet_s - down_s - rented_s))
                 day += DAY

@@ -1,7 +1,7 @@
 -- Sums of entries of the ledger by the key of a group, as vehicle_facts.sql has them of facts, for what facts do not know:
 -- channels, customers, and the cash basis. Which account goes into which measure is said by the chart, in
 -- parameters. Revenue and what lessens it are credits; costs are debits. Seconds and billed days are those of
--- rental_days. On the cash basis nothing of this is summed but received, paid and capital, on the days on which money
+-- rental_days in the currency. On the cash basis nothing of this is summed but received, paid and capital, on the days on which money
 -- moved. received: what payments brought in less what they gave back and what providers kept of them, and what was kept of
 -- deposits, which the entries of a booking on cash and deposits_held come to (they are of no vehicle); other deposits are
 -- nobody's income. paid: what was paid for expenses, work orders and tolls. Taxes are in both. What journal entries by hand moved is in none: what owners put
@@ -86,6 +86,7 @@ FROM (
         toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0)
     FROM rental_days AS r FINAL
     WHERE {basis:String} != 'cash' AND account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
+        AND r.currency = {currency:String}
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})

@@ -1,5 +1,5 @@
--- Makes the days of some bookings of an account, those among first and last and, unless it is empty, in bookings, and
--- writes what differs from what stands. now is in seconds since 1970. A rental lasts from its actual pickup (the planned
+-- Makes the days of some bookings of an account, by the channel that the ledger has them by, those among first and last and, unless it is empty, in bookings, and
+-- writes what differs from what stands. now is in seconds since 1970, currency the account's. A rental lasts from its actual pickup (the planned
 -- one if nobody noted it) to its return; while it is out to the present, or to the planned return if it was over when it
 -- was written down (record.Booking.Bygone). Whoever had it until a swap had it until then. Billed are the days of the
 -- frozen price, else the local days from pickup to planned return, as the ledger has it (billed in api/rental/ledger).
@@ -7,13 +7,14 @@
 -- them begins at midnight in UTC. EXPLAIN indexes=1: bookings by its key, rental_days by booking_bloom.
 -- External: bounds (zone String, day Int32, begins Int64, ends Int64)
 INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle, class, customer, location, channel, status,
-    rented_s, billed_days, spells)
+    currency, rented_s, billed_days, spells)
 WITH
     booked AS
     (
         SELECT id AS booking, timezone AS zone,
             (toUInt64OrZero(splitByChar('_', vehicle_class_id)[2]), toUInt64OrZero(splitByChar('_', customer_id)[2]),
-                toUInt64OrZero(splitByChar('_', pickup_location_id)[2]), toString(channel), toString(status)) AS traits,
+                toUInt64OrZero(splitByChar('_', pickup_location_id)[2]), toString(if(channel = '', 'direct', channel)), toString(status),
+                if(currency = '', {currency:String}, toString(currency))) AS traits,
             JSONExtract(body, 'Tuple(backdated Bool,
                 vehicle_history Array(Tuple(vehicle_id String, until String)),
                 rate_snapshot Tuple(days Array(Tuple(date String))))') AS said,
@@ -65,7 +66,7 @@ WITH
         WHERE sort = 'priced' OR until > since
     )
 SELECT {account:UInt64}, local_date, booking, fromUnixTimestamp64Milli(version, 'UTC'), vehicle, kept.1, kept.2, kept.3,
-    kept.4, kept.5, seconds, days, times
+    kept.4, kept.5, kept.6, seconds, days, times
 FROM
 (
     SELECT local_date, booking, vehicle,
@@ -80,9 +81,10 @@ FROM
             if(sort = 'used', [(since, until)], []) AS spans, toUInt64(0) AS stood
         FROM found
         UNION ALL
-        SELECT false, local_date, booking, vehicle, (class, customer, location, toString(channel), toString(status)),
+        SELECT false, local_date, booking, vehicle,
+            (class, customer, location, toString(channel), toString(status), toString(currency)),
             toUnixTimestamp64Milli(computed_at), toInt64(0), toUInt64(0), CAST([], 'Array(Tuple(Int64, Int64))'),
-            cityHash64((class, customer, location, toString(channel), toString(status)), rented_s, billed_days,
+            cityHash64((class, customer, location, toString(channel), toString(status), toString(currency)), rented_s, billed_days,
                 CAST(spells, 'Array(Tuple(Int64, Int64))'))
         FROM rental_days FINAL
         WHERE account = {account:UInt64} AND booking BETWEEN {first:UInt64} AND {last:UInt64}

@@ -1,8 +1,9 @@
 -- Makes the days of an account's vehicles from one local date to another, of those in vehicles unless it is empty, and
 -- writes what differs from what stands. now is in seconds since 1970, and what is later has not been; begins and ends are
 -- the bounds of bounds, which holds the local days of each zone, '' being the account's. What each thing adds to a column
--- is found on its own, and added up at the end: the table's comment says what the columns are. of accounts of the
--- ledger: the column to which each is added, and 1 or -1. Of dates before kept the trips and charges are not read, as
+-- is found on its own, and added up at the end: the table's comment says what the columns are, and that of
+-- 5530_rental_days_currency.sql in the row of which currency they stand. of accounts of the ledger: the column to which
+-- each is added, and 1 or -1. Of dates before kept the trips and charges are not read, as
 -- they may be gone, and what stands of them is kept. Distances, fuel and energy are added up in thousandths of a metre,
 -- a millilitre and a watt-hour, so that their sums do not depend on the order.
 -- EXPLAIN indexes=1: rental_days, ledger_entries and vehicle_days by account and date, charges by account, month and, where
@@ -38,14 +39,14 @@ WITH
             greatest(fleet_from, if(local_date >= gone_on, begins, least(ends, over_at))) AS fleet_until
         FROM cars INNER JOIN bounds ON cars.zone = bounds.zone
     ),
-    -- when each vehicle was out, each moment once
+    -- when each vehicle was out, each moment once, and in which currency it was rented
     rents AS
     (
-        SELECT vehicle, greatest(s, before) AS since, e AS until
+        SELECT vehicle, unit, greatest(s, before) AS since, e AS until
         FROM
         (
-            SELECT vehicle, spell.1 AS s, spell.2 AS e,
-                max(e) OVER (PARTITION BY vehicle ORDER BY s, e ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+            SELECT vehicle, if(currency = '', {currency:String}, toString(currency)) AS unit, spell.1 AS s, spell.2 AS e,
+                max(e) OVER (PARTITION BY vehicle ORDER BY s, e, unit ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
                     AS before
             FROM rental_days FINAL ARRAY JOIN spells AS spell
             WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} - 2 AND {to:Date32} + 2
@@ -75,12 +76,12 @@ WITH
     ),
     uses AS
     (
-        SELECT vehicle, rented, greatest(since, {begins:Int64}) AS s, least(until, {ends:Int64}, {now:Int64}) AS e
+        SELECT vehicle, unit, rented, greatest(since, {begins:Int64}) AS s, least(until, {ends:Int64}, {now:Int64}) AS e
         FROM
         (
-            SELECT true AS rented, vehicle, since, until FROM rents
+            SELECT true AS rented, vehicle, unit, since, until FROM rents
             UNION ALL
-            SELECT false, vehicle, since, until FROM downs
+            SELECT false, vehicle, '', since, until FROM downs
         )
         WHERE e > s
     ),
@@ -95,63 +96,68 @@ WITH
             AND end_at >= fromUnixTimestamp64Milli({begins:Int64} * 1000, 'UTC')
             AND start_at < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
     ),
-    -- what is added to which column, of things that are of no currency
+    -- what is added to which column of which currency, of things that are no money; busy_s is all that was rented
     done AS
     (
-        SELECT vehicle, local_date, arrayJoin([('day_s', ends - begins), ('fleet_s', fleet_until - fleet_from)]) AS added
+        SELECT vehicle, local_date, arrayJoin([({currency:String}, 'day_s', ends - begins),
+                ({currency:String}, 'fleet_s', fleet_until - fleet_from)]) AS added
         FROM days
         WHERE fleet_until > fleet_from
         UNION ALL
         SELECT vehicle, local_date,
-            arrayJoin([('day_s', if(rented_s > 0, length, 0)), ('rented_s', rented_s),
-                ('down_s', down_or_rented_s - rented_in_fleet_s)])
+            arrayJoin(arrayConcat([({currency:String}, 'day_s', if(rented_s > 0, length, 0)), ({currency:String}, 'busy_s', rented_s),
+                    ({currency:String}, 'down_s', down_or_rented_s - rented_in_fleet_s)],
+                arrayMap((u, n) -> (u, 'rented_s', n), rented_in.1, rented_in.2)))
         FROM
         (
             SELECT days.vehicle AS vehicle, local_date, any(ends - begins) AS length,
                 sumIf(least(e, ends) - greatest(s, begins), rented) AS rented_s,
+                sumMapIf([unit], [least(e, ends) - greatest(s, begins)], rented) AS rented_in,
                 toInt64(intervalLengthSumIf(greatest(s, fleet_from), least(e, fleet_until),
                     least(e, fleet_until) > greatest(s, fleet_from))) AS down_or_rented_s,
                 toInt64(intervalLengthSumIf(greatest(s, fleet_from), least(e, fleet_until),
                     rented AND least(e, fleet_until) > greatest(s, fleet_from))) AS rented_in_fleet_s
             FROM
             (
-                SELECT vehicle, rented, s, e, toInt32(arrayJoin(range(intDiv(s, 86400) - 1, intDiv(e, 86400) + 2))) AS day
+                SELECT vehicle, unit, rented, s, e, toInt32(arrayJoin(range(intDiv(s, 86400) - 1, intDiv(e, 86400) + 2))) AS day
                 FROM uses
             ) AS uses INNER JOIN days ON uses.vehicle = days.vehicle AND uses.day = days.day
             WHERE e > begins AND s < ends
             GROUP BY vehicle, local_date
         )
         UNION ALL
-        SELECT vehicle, local_date, ('billed_days', toInt64(sum(billed_days)))
+        SELECT vehicle, local_date, (if(currency = '', {currency:String}, toString(currency)) AS unit, 'billed_days', toInt64(sum(billed_days)))
         FROM rental_days FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-        GROUP BY vehicle, local_date
+        GROUP BY vehicle, local_date, unit
         HAVING sum(billed_days) > 0
         UNION ALL
-        SELECT vehicle, local_date, arrayJoin([('driven_m', driven), ('rented_m', rented), ('fuel_l', burnt)])
+        SELECT vehicle, local_date, arrayJoin(arrayConcat([({currency:String}, 'driven_m', driven), ({currency:String}, 'fuel_l', burnt)],
+            arrayMap((u, n) -> (u, 'rented_m', n), rented_in.1, rented_in.2)))
         FROM
         (
             SELECT vehicle, local_date, sum(upto(mm, s, e, ends) - upto(mm, s, e, begins)) AS driven,
                 sum(upto(ml, s, e, ends) - upto(ml, s, e, begins)) AS burnt,
-                sum(arraySum(r -> greatest(0,
-                    upto(mm, s, e, least(ends, r.2)) - upto(mm, s, e, greatest(begins, r.1))), rented_at)) AS rented
+                sumMap(arrayMap(r -> r.3, met), arrayMap(r -> upto(mm, s, e, least(ends, r.2)) - upto(mm, s, e, greatest(begins, r.1)), met))
+                    AS rented_in
             FROM
             (
-                SELECT days.vehicle AS vehicle, days.local_date AS local_date, s, e, mm, ml, begins, ends, rented_at
+                SELECT days.vehicle AS vehicle, days.local_date AS local_date, s, e, mm, ml, begins, ends,
+                    arrayFilter(r -> r.2 > greatest(s, begins) AND r.1 < least(e, ends), rented_at) AS met
                 FROM
                 (
                     SELECT *, toInt32(arrayJoin(range(intDiv(s, 86400) - 1, intDiv(e, 86400) + 2))) AS day FROM trips_of
                 ) AS t
                 INNER JOIN days ON t.vehicle = days.vehicle AND t.day = days.day
-                LEFT JOIN (SELECT vehicle, groupArray((since, until)) AS rented_at FROM rents GROUP BY vehicle) AS r
+                LEFT JOIN (SELECT vehicle, groupArray((since, until, unit)) AS rented_at FROM rents GROUP BY vehicle) AS r
                     ON r.vehicle = t.vehicle
                 WHERE e > begins AND s < ends AND local_date >= {kept:Date32}
             )
             GROUP BY vehicle, local_date
         )
         UNION ALL
-        SELECT vehicle, local_date, ('energy_kwh', sum(wh))
+        SELECT vehicle, local_date, ({currency:String}, 'energy_kwh', sum(wh))
         FROM
         (
             SELECT days.vehicle AS vehicle, days.local_date AS local_date, wh
@@ -195,7 +201,7 @@ FROM
         toUInt32(sumIf(amount, measure = 'fleet_s')) AS fleet_s,
         toUInt32(sumIf(amount, measure = 'down_s')) AS down_s,
         toUInt32(sumIf(amount, measure = 'rented_s')) AS rented_s,
-        toUInt32(greatest(0, toInt64(fleet_s) - toInt64(down_s) - toInt64(rented_s))) AS idle_s,
+        toUInt32(greatest(0, toInt64(fleet_s) - toInt64(down_s) - sumIf(amount, measure = 'busy_s'))) AS idle_s,
         toUInt32(sumIf(amount, measure = 'billed_days')) AS billed_days,
         sumIf(amount, measure = 'driven_m') / 1000 AS driven_m,
         sumIf(amount, measure = 'rented_m') / 1000 AS rented_m,
@@ -220,7 +226,7 @@ FROM
         sumIf(amount, measure = 'cost_other_fixed') AS cost_other_fixed
     FROM
     (
-        SELECT local_date, vehicle, {currency:String} AS currency, added.1 AS measure, added.2 AS amount FROM done
+        SELECT local_date, vehicle, added.1 AS currency, added.2 AS measure, added.3 AS amount FROM done
         UNION ALL
         SELECT local_date, vehicle, toString(currency),
             transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure,

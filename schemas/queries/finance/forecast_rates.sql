@@ -3,7 +3,7 @@
 SELECT class, toUInt8(toDayOfWeek(day)) AS weekday, sum(sold) AS revenue, toInt64(sum(billed)) AS billed_days, sum(running) AS cost
 FROM
 (
-    SELECT t.class AS class, m.month AS month, arrayResize(sumForEach(m.billed_by_day), 31) AS billed_by_day,
+    SELECT t.class AS class, m.month AS month, arrayResize(sumForEach(if(m.currency = {currency:String}, m.billed_by_day, [])), 31) AS billed_by_day,
         arrayResize(sumForEach(if(m.currency = {currency:String}, m.sold_by_day, [])), 31) AS sold_by_day,
         arrayResize(sumForEach(if(m.currency = {currency:String}, m.running_by_day, [])), 31) AS running_by_day
     FROM vehicle_months AS m FINAL

@@ -1,8 +1,9 @@
 -- report: Cost per mile
--- about: What a mile costs: while it is driven, and with what vehicles cost anyway. Miles are those of trackers.
+-- about: What a mile costs: while it is driven, and with what vehicles cost anyway. Miles are those of trackers, and of no currency:
+--   what is for a mile is right of vehicles whose money is of one.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location owner tag
--- figure driven_mi mi: Miles driven, rented or not.
+-- figure driven_mi mi: Miles driven, rented or not, whatever the currency of their money.
 -- figure energy money [ledger cost_energy]: Fuel and charging.
 -- figure maintenance money [ledger cost_maintenance]: Maintenance, repairs and tires.
 -- figure variable_cost money [ledger cost_energy, cost_maintenance, cost_other_variable, toll_recharge]: Energy, maintenance and

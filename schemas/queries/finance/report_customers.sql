@@ -9,19 +9,21 @@
 -- figure returning_customers distinct: Of these, customers who had rented before.
 -- figure rentals count: Rentals that ended in the span.
 -- figure returning_rentals count: Of these, rentals that were not their customer's first.
--- figure billed money: What these rentals come to without taxes, with all that is posted by now.
--- figure lifetime_net amount: What the books have of the customers from their first day through the end of the span: revenue less
---   discounts, refunds and what platforms keep, without taxes; fees of cancelled bookings too.
+-- figure billed money: What those of these rentals that are in the currency come to without taxes, with all that is posted by now.
+-- figure lifetime_net amount: What the books have of the customers in the currency from their first day through the end of the span:
+--   revenue less discounts, refunds and what platforms keep, without taxes; fees of cancelled bookings too.
+-- figure paying_customers distinct: Of the customers, those of whom the books have such: those of whom lifetime_net is.
 -- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
 -- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
--- ratio lifetime_value money = lifetime_net / customers: What a customer has brought in so far, on average.
+-- ratio lifetime_value money = lifetime_net / paying_customers: What a customer has brought in so far, on average of those with
+--   bookings in the currency.
 -- ratio customer_rentals ratio = rentals / customers: Rentals of a customer, on average.
 -- A rental is of the local day of its return in the zone of the booking. Bookings without a customer are left out. Money is of the
 -- currency, counts are of all. Costs of rentals are not in it. EXPLAIN indexes=1: bookings by the account; ledger_months by account and month,
 -- and of the month in which the span ends ledger_entries by account and local_date.
 SELECT key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
     countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
-    sum(l.net) AS lifetime_net
+    sum(l.net) AS lifetime_net, countIf(l.customer != 0) AS paying_customers
 FROM (
     SELECT
         multiIf(

@@ -11,7 +11,8 @@
 --   the end of the span.
 -- figure book_value money: Acquisition cost less accumulated depreciation of these vehicles.
 -- figure fleet_s seconds: Seconds in the fleet.
--- ratio per_unit_month money = depreciation * 2629800 / fleet_s: Depreciation of a vehicle in a month of 30.4375 days.
+-- ratio per_unit_month money = depreciation * 2629800 / fleet_s: Depreciation of a vehicle in a month of 30.4375 days. Time in the
+--   fleet is of no currency: it is right of vehicles whose money is of one.
 -- ratio depreciated percent = accumulated / acquisition_cost: How much of what was paid is written off.
 -- EXPLAIN indexes=1: vehicle_facts by account and days; ledger_months by account, month and ledger_account, and
 -- ledger_entries by account and local_date, of the last month.

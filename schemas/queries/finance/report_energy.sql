@@ -15,7 +15,8 @@
 -- ratio fuel_mi_per_gal mi_per_gal = fuelled_mi / fuel_gal: Miles for a gallon.
 -- ratio electric_mi_per_kwh mi_per_kwh = electric_mi / electric_kwh: Miles of an electric vehicle for a kilowatt-hour; too many where
 --   charging sessions are unmetered.
--- ratio energy_cost_per_mi per_mi = energy_cost / driven_mi: Cost of fuel and charging for a mile.
+-- ratio energy_cost_per_mi per_mi = energy_cost / driven_mi: Cost of fuel and charging for a mile. Miles are of no currency: it is
+--   right of vehicles whose money is of one.
 -- Fuel, energy, miles and cost are facts of vehicles and days; charging sessions are of the local day on which they began.
 -- EXPLAIN indexes=1: vehicle_days and charges by the months of the span and the account.
 SELECT key, sum(fuel_ml) / 3785.411784 AS fuel_gal, sum(fuelled_m) / 1609.344 AS fuelled_mi, sum(energy_wh) / 1000 AS charged_kwh,

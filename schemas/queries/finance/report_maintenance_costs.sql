@@ -1,5 +1,6 @@
 -- report: Maintenance costs
--- about: What keeping vehicles in order costs, planned and not, and how long it kept them off the road.
+-- about: What keeping vehicles in order costs, planned and not, and how long it kept them off the road. Miles and time are of no
+--   currency: what is for a mile or a vehicle is right of vehicles whose money is of one.
 -- bases: accrual
 -- groups: total day week month quarter year vehicle make model class location owner tag
 -- figure maintenance money [ledger cost.maintenance]: Planned maintenance.

@@ -24,20 +24,21 @@
 --   the fixed costs that owners of vehicles bear.
 -- figure fixed_cost money [ledger cost_depreciation, cost_finance, cost_insurance, cost_other_fixed]: Depreciation, finance,
 --   insurance and other fixed costs.
--- figure paid money: On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.
--- figure capital money: On the cash basis, what was paid for vehicles and back to lenders, less what vehicles were sold for; no
+-- figure paid money [cash minus cash of expense, work_order, toll, -capital]: On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.
+-- figure capital money [cash minus cash of expense, capital]: On the cash basis, what was paid for vehicles and back to lenders, less what vehicles were sold for; no
 --   cost, and not in net_profit; null on the other.
--- figure net_profit money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds, platform_fees, cost_energy, cost_maintenance, cost_other_variable, toll_recharge, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed] [cash cash of payment, expense, work_order, toll]: Contribution
+-- figure net_profit money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds, platform_fees, cost_energy, cost_maintenance, cost_other_variable, toll_recharge, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed] [cash cash, deposits_held of payment, booking, expense, work_order, toll, -capital]: Contribution
 --   less fixed cost. On the cash basis, revenue less what was paid.
--- figure billed_days days: Days that rentals are billed for.
--- figure fleet_s seconds: Seconds in the fleet; null by channel and customer.
+-- figure billed_days days: Days that rentals in the currency are billed for.
+-- figure fleet_s seconds: Seconds in the fleet, of all vehicles whatever their currency; null by channel and customer.
 -- figure rental_margin amount: Revenue for time and miles, net of discounts, less variable cost; null unless more than nothing.
 -- ratio contribution_margin percent = contribution / revenue: Contribution of the revenue.
 -- ratio net_margin percent = net_profit / revenue: Net profit of the revenue.
 -- ratio contribution_per_rented_day money = contribution / billed_days: Contribution for each billed day.
 -- ratio net_profit_per_rented_day money = net_profit / billed_days: Net profit for each billed day.
 -- ratio break_even_utilization percent = fixed_cost * billed_days * 86400 / (fleet_s * rental_margin): How many of the
---   days in the fleet have to be sold, at this rate and variable cost a day, to bear the fixed cost.
+--   days in the fleet have to be sold, at this rate and variable cost a day, to bear the fixed cost. Days in the fleet are of no
+--   currency: it is right of vehicles whose money is of one.
 -- Null on the cash basis is what is not moved as money, or not apart.
 SELECT f.key AS key, f.revenue_time + f.revenue_mileage + f.revenue_extras + f.revenue_protection + f.revenue_fees
         + f.revenue_damage + f.discounts + f.refunds AS earned,

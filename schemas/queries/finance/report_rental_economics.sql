@@ -1,10 +1,10 @@
 -- report: Rental economics
--- about: What rentals really earned for each mile and hour. Rentals count when their vehicle comes back, with all that they
+-- about: What rentals in the currency really earned for each mile and hour. Rentals count when their vehicle comes back, with all that they
 --   earned and all that was driven on them, whenever that was. Miles outside of rentals are those of the days of the span.
 -- bases: accrual
 -- groups: total day week month quarter year booking vehicle make model class location channel customer owner tag
 -- places: booking
--- figure rentals count: Rentals whose vehicle came back in the span.
+-- figure rentals count: Rentals in the currency whose vehicle came back in the span; seconds, days and miles are theirs alone.
 -- figure rented_s seconds: Their seconds from pickup to return.
 -- figure billed_days days: The days that they were billed for.
 -- figure revenue money: What they earned, net of discounts and refunds, without taxes, deposits and recharged tolls.
@@ -24,7 +24,7 @@
 -- figure unbilled_kwh kwh: Of this, energy of rentals that were charged nothing for recharging.
 -- figure unbilled_charging money: What the missing energy costs the account, as far as that is more than the rental was charged for
 --   it; null unless the account says what a kilowatt-hour costs it (energy_costs).
--- figure driven_mi mi: Miles that the vehicles were driven on the days of the span, whoever drove; null by booking, channel or
+-- figure driven_mi mi: Miles that the vehicles were driven on the days of the span, whoever drove and in whatever currency; null by booking, channel or
 --   customer. By class and location they are those of the vehicles now, having no booking.
 -- figure outside_mi mi: Of these, miles outside of any rental; null by booking, channel or customer.
 -- ratio revenue_per_mi per_mi = revenue / gps_mi: Revenue for a mile that trackers saw.

@@ -19,8 +19,8 @@
 --   discounts: what the daily rate is worked out of.
 -- figure toll_recharge money [ledger minus toll_recharge]: Tolls and fines passed on to customers; no revenue, beside it.
 -- figure platform_fees money [ledger platform_fees]: What channels keep; a cost, beside it.
--- figure billed_days days: Days that rentals are billed for.
--- figure rented_s seconds: Seconds on rent.
+-- figure billed_days days: Days that rentals in the currency are billed for.
+-- figure rented_s seconds: Seconds on rent of rentals in the currency.
 -- ratio adr money = time_and_mileage / billed_days: Average daily rate: time and miles for each billed day.
 -- ratio adr_total money = revenue / billed_days: All revenue for each billed day.
 -- ratio take_rate percent = platform_fees / revenue: What channels keep of the revenue.

@@ -1,6 +1,7 @@
 -- report: Revenue bridge
 -- about: Why revenue differs from that of the span before: because there were more or fewer vehicles, because they were out
---   more or less of their time, or because an hour of rental earned more or less. The three effects add up to the change.
+--   more or less of their time, or because an hour of rental earned more or less. The three effects add up to the change. Rentals are
+--   those in the currency, of the whole fleet's time.
 -- bases: accrual
 -- groups: total vehicle make model class location owner tag
 -- figure revenue money [ledger minus revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds]: All
@@ -12,7 +13,7 @@
 -- figure rate_effect amount: The rest: the change of revenue for rented time.
 -- figure rentable_s seconds: Seconds in the fleet less those that it was down.
 -- figure rentable_before_s seconds: The same of the span before.
--- figure rented_s seconds: Seconds on rent.
+-- figure rented_s seconds: Seconds on rent of rentals in the currency.
 -- figure rented_before_s seconds: The same of the span before.
 -- ratio utilization percent = rented_s / rentable_s: Time on rent of the time in which vehicles could be rented.
 -- ratio utilization_before percent = rented_before_s / rentable_before_s: The same of the span before.
@@ -31,11 +32,11 @@ SELECT key, sum(v1) AS revenue, sum(v0) AS revenue_before, revenue - revenue_bef
 FROM (
     SELECT n.key AS key, n.revenue_time + n.revenue_mileage + n.revenue_extras + n.revenue_protection + n.revenue_fees
             + n.revenue_damage + n.discounts + n.refunds AS v1, toInt64(n.fleet_s) - toInt64(n.down_s) AS a1,
-        toInt64(n.rented_s) AS r1, toInt64(0) AS v0, toInt64(0) AS a0, toInt64(0) AS r0
+        toInt64(n.money_s) AS r1, toInt64(0) AS v0, toInt64(0) AS a0, toInt64(0) AS r0
     FROM now AS n
     UNION ALL
     SELECT b.key, 0, 0, 0, b.revenue_time + b.revenue_mileage + b.revenue_extras + b.revenue_protection + b.revenue_fees
-        + b.revenue_damage + b.discounts + b.refunds, toInt64(b.fleet_s) - toInt64(b.down_s), toInt64(b.rented_s)
+        + b.revenue_damage + b.discounts + b.refunds, toInt64(b.fleet_s) - toInt64(b.down_s), toInt64(b.money_s)
     FROM before AS b
 )
 GROUP BY key

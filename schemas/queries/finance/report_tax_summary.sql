@@ -1,25 +1,81 @@
 -- report: Taxes
--- about: What was charged of each tax, by the day of the books on which it was billed, and what of it went to the authority. Taxes
---   are those of the location at which the rental began, by their names.
+-- about: What was charged of each tax and on which net amounts, by the day of the books on which it was billed, what of it went to the
+--   authority, and the input tax of what was bought. Taxes are those of the location at which the rental began, by their names.
 -- bases: accrual
--- groups: category location channel total day week month quarter year
+-- groups: category jurisdiction location channel total day week month quarter year
 -- places: booking
--- figure charged money: Taxes on bills, by their names (category).
+-- figure charged money: Taxes on bills, by their names (category), or by location and name (jurisdiction).
 -- figure taken_back money: What of taxes on bills was taken back, by reversals and later changes.
+-- figure tax money: Charged less taken_back.
+-- figure taxable money: The net amounts on which this tax was charged, less those of which it was taken back, as the charges of the
+--   bookings have them, on the days of the tax's entries. An amount on which several taxes are charged counts once for each: the
+--   turnover of a tax is that of its name.
+-- figure known_tax money: Of the tax, that of which the net amount is known; of taxes of imported bookings nobody knows it.
 -- figure paid money: What went to the authority: expenses of the category sales_tax, and what journal entries by hand took off; what
 --   these added, such as what was owed when the books began, is taken from it.
 -- figure owed money [ledger minus tax_payable]: What the span adds to what is owed to the authority: charged less taken_back and paid.
--- figure entries count: How many entries of the ledger that were.
--- A tax on a bill says its name in the purpose of its entry ("tax, State tax"); what is paid has none, and is of no category. EXPLAIN
--- indexes=1: ledger_flows by account, ledger_account and local_date.
-SELECT multiIf({group:String} = 'total', '', {group:String} = 'category', if(startsWith(e.purpose, 'tax, '), substring(e.purpose, 6), e.purpose),
-        {group:String} = 'location', if(e.location = 0, '', toString(e.location)), {group:String} = 'channel', CAST(e.channel, 'String'), toString(toDate32(dateTrunc(
-            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), e.local_date)))) AS key,
-    sumIf(e.debits - e.amount, e.kind NOT IN ('expense', 'journal_entry')) AS charged, sumIf(e.debits, e.kind NOT IN ('expense', 'journal_entry')) AS taken_back,
-    sumIf(e.amount, e.kind IN ('expense', 'journal_entry')) AS paid, -sum(e.amount) AS owed, sum(e.entries) AS entries
-FROM ledger_flows AS e
-WHERE e.account = {account:UInt64} AND e.local_date BETWEEN {from:Date32} AND {to:Date32} AND e.currency = {currency:String}
-    AND e.ledger_account = 'tax_payable' AND (empty({locations:Array(UInt64)}) OR e.location IN {locations:Array(UInt64)})
-    AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, CAST(e.channel, 'String')))
+-- figure input_tax money [ledger tax_receivable]: What the span adds to the tax that the authority gives back: the recoverable tax of
+--   expenses. It has no name, and is of no category.
+-- figure balance money [ledger minus tax_payable, tax_receivable]: What the span adds to what is left to pay: owed less input_tax.
+-- figure entries count: How many entries of the ledger what is owed was.
+-- ratio rate percent = known_tax / taxable: The rate: of one tax its own but for the rounding of each bill, of several, or of one whose
+--   rate changed, on average.
+-- A tax on a bill says its name in the purpose of its entry ("tax, State tax"); what is paid has none, and is of no category. Entries
+-- do not say on what a tax was charged, and papers do not stand for every booking; the charges of a booking say it (bookings.taxed):
+-- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
+-- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
+-- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
+-- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, bookings by account; from the first pickup on ledger_entries
+-- by account and local_date.
+WITH
+    spans AS (
+        SELECT booking FROM ledger_flows
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
+            AND ledger_account = 'tax_payable' AND kind = 'booking'
+    ),
+    bills AS (
+        SELECT id, taxed, toDate32(if(toUnixTimestamp64Milli(actual_pickup_at) = 0, pickup_at, least(pickup_at, actual_pickup_at))) AS began
+        FROM bookings FINAL
+        WHERE account = {account:UInt64} AND id IN (SELECT booking FROM spans)
+    ),
+    (amount, points) -> multiIf(amount = 0, 0, has(points.tax, amount),
+        points.base[-indexOf(arrayReverse(points.tax), amount)], empty(points) OR points[1].rate_bp = 0, 0,
+        toInt64(round(amount * 10000 / points[1].rate_bp))) AS net
+SELECT multiIf({group:String} = 'total', '', {group:String} = 'category', e.name,
+        {group:String} = 'jurisdiction', trimLeft(concat(if(e.location = 0, '', concat('loc_', toString(e.location))), ' ', e.name)),
+        {group:String} = 'location', if(e.location = 0, '', toString(e.location)), {group:String} = 'channel', e.channel, toString(toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), e.day)))) AS key,
+    sum(e.charged) AS charged, sum(e.back) AS taken_back, charged - taken_back AS tax, sum(e.base) AS taxable, sum(e.known) AS known_tax,
+    sum(e.settled) AS paid, tax - paid AS owed, sum(e.input) AS input_tax, owed - input_tax AS balance, sum(e.n) AS entries
+FROM (
+    SELECT local_date AS day, if(startsWith(purpose, 'tax, '), substring(purpose, 6), CAST(purpose, 'String')) AS name, location,
+        CAST(channel, 'String') AS channel, ledger_account = 'tax_payable' AND kind NOT IN ('expense', 'journal_entry') AS billed,
+        if(billed, debits - f.amount, 0) AS charged, if(billed, debits, 0) AS back,
+        if(ledger_account = 'tax_payable' AND NOT billed, f.amount, 0) AS settled,
+        if(ledger_account = 'tax_receivable', f.amount, 0) AS input, if(ledger_account = 'tax_payable', f.entries, 0) AS n, 0 AS base, 0 AS known
+    FROM ledger_flows AS f
+    WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
+        AND ledger_account IN ('tax_payable', 'tax_receivable')
+    UNION ALL
+    SELECT day, name, location, channel, 0, 0, 0, 0, 0, net(sofar, points) - net(sofar - posted, points),
+        if(notEmpty(points) AND points[1].rate_bp != 0, posted, 0)
+    FROM (
+        SELECT t.day AS day, t.name AS name, t.location AS location, t.channel AS channel, t.posted AS posted, t.sofar AS sofar,
+            arrayFilter(p -> p.name = t.name, b.taxed) AS points
+        FROM (
+            SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, CAST(channel, 'String') AS channel,
+                -amount AS posted, sum(posted) OVER (PARTITION BY booking, name
+                    ORDER BY occurred_at, transaction, posted > 0, local_date, entry_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
+            FROM ledger_entries FINAL
+            WHERE account = {account:UInt64} AND local_date >= (SELECT min(began) - 1 FROM bills) AND currency = {currency:String}
+                AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM spans)
+        ) AS t
+        INNER JOIN bills AS b ON b.id = t.booking
+        WHERE t.day BETWEEN {from:Date32} AND {to:Date32}
+    )
+) AS e
+WHERE (empty({locations:Array(UInt64)}) OR e.location IN {locations:Array(UInt64)})
+    AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, e.channel))
 GROUP BY key
-HAVING charged != 0 OR taken_back != 0 OR paid != 0
+HAVING charged != 0 OR taken_back != 0 OR paid != 0 OR input_tax != 0 OR taxable != 0
+SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -8,7 +8,7 @@
 -- figure rentable_s seconds: Seconds in the fleet less those that it was down.
 -- figure rented_s seconds: Seconds on rent, from pickup to return; while it goes on, to now.
 -- figure idle_s seconds: Rentable seconds without a rental.
--- figure billed_days days: Days that rentals are billed for, on the local days to which they belong.
+-- figure billed_days days: Days that rentals are billed for, in whatever currency, on the local days to which they belong.
 -- ratio utilization percent = rented_s / rentable_s: Time on rent of the time in which vehicles could be rented.
 -- ratio fleet_utilization percent = rented_s / fleet_s: Time on rent of all time in the fleet: what is down counts against it.
 -- ratio billed_utilization percent = billed_days * 86400 / fleet_s: Billed days of the days in the fleet; above 100 where a

@@ -1,5 +1,6 @@
 -- Sums of vehicle_days by the key of a group: of time, of vehicles, or of what vehicles are now. A part of reports, which
--- take the columns that they need; the others are not read. Money is of one currency, all else of all. Whole months of
+-- take the columns that they need; the others are not read. Money is of one currency, and so are money_s and money_days,
+-- the seconds and billed days of the rentals in it, over which money is divided; all else is of all. Whole months of
 -- the span are read from vehicle_months, its edges from vehicle_days; by day and week all of it is. FINAL within the
 -- parts, which are months and years. EXPLAIN indexes=1: vehicle_days by account and local_date, vehicle_months by account
 -- and month.
@@ -12,7 +13,7 @@ SELECT
         if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
     sum(days.day_s) AS day_s, sum(days.fleet_s) AS fleet_s, sum(days.down_s) AS down_s,
     sum(days.rented_s) AS rented_s, sum(days.idle_s) AS idle_s, sum(days.billed_days) AS billed_days,
-    sum(days.driven_m) AS driven_m, sum(days.rented_m) AS rented_m, sum(days.fuel_l) AS fuel_l,
+    sum(days.money_s) AS money_s, sum(days.money_days) AS money_days, sum(days.driven_m) AS driven_m, sum(days.rented_m) AS rented_m, sum(days.fuel_l) AS fuel_l,
     sum(days.energy_kwh) AS energy_kwh, sum(days.revenue_time) AS revenue_time,
     sum(days.revenue_mileage) AS revenue_mileage, sum(days.revenue_extras) AS revenue_extras,
     sum(days.revenue_protection) AS revenue_protection, sum(days.revenue_fees) AS revenue_fees,
@@ -30,6 +31,8 @@ FROM (
         sum(d.day_s) AS day_s, sum(d.fleet_s) AS fleet_s, sum(d.down_s) AS down_s, sum(d.rented_s) AS rented_s,
         sum(d.idle_s) AS idle_s, sum(d.billed_days) AS billed_days, sum(d.driven_m) AS driven_m,
         sum(d.rented_m) AS rented_m, sum(d.fuel_l) AS fuel_l, sum(d.energy_kwh) AS energy_kwh,
+        sumIf(d.rented_s, d.currency = {currency:String}) AS money_s,
+        sumIf(d.billed_days, d.currency = {currency:String}) AS money_days,
         sumIf(d.revenue_time, d.currency = {currency:String}) AS revenue_time,
         sumIf(d.revenue_mileage, d.currency = {currency:String}) AS revenue_mileage,
         sumIf(d.revenue_extras, d.currency = {currency:String}) AS revenue_extras,

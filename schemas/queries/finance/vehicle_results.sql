@@ -1,10 +1,10 @@
--- What each vehicle of an account earned and cost in a span of local days, in one currency, with the days that it was billed and rented and the seconds that it was
+-- What each vehicle of an account earned and cost in a span of local days, in one currency, with the days that it was billed in it and the seconds that it was rented and
 -- rentable, how many days of it are known, and whether it is gone: disposed of on the day today or before, or archived. Sums are those of reports.
 -- EXPLAIN indexes=1: vehicle_months by account and month and vehicle_days by account and day, vehicles by account.
 SELECT known.vehicle AS vehicle, t.license_plate, t.nickname, t.make, t.model,
     t.disposal_on != '' AND t.disposal_on <= {today:String} OR known.vehicle IN (
         SELECT id FROM vehicles FINAL WHERE account = {account:UInt64} AND archived_at IS NOT NULL) AS gone,
-    known.days, toInt64(f.billed_days), toInt64(f.rented_s), toInt64(f.fleet_s) - toInt64(f.down_s) AS rentable_s,
+    known.days, toInt64(f.money_days), toInt64(f.rented_s), toInt64(f.fleet_s) - toInt64(f.down_s) AS rentable_s,
     f.revenue_time + f.revenue_mileage + f.revenue_extras + f.revenue_protection + f.revenue_fees + f.revenue_damage + f.discounts + f.refunds AS revenue,
     f.platform_fees, f.cost_energy, f.cost_maintenance, f.cost_other_variable, f.toll_recharge, f.cost_depreciation, f.cost_finance, f.cost_insurance, f.cost_other_fixed
 FROM

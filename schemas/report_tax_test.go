@@ -1,0 +1,56 @@
+package schemas_test
+
+import "testing"
+
+// Booking 101 came to 200.00 with a State tax of 7.25 % and a City tax of 2 %; 33.33 were added on its return, and
+// taken back in April. Of booking 102, 100.00, the tax was waived a day later. A channel told a tax of booking 103.
+// Something was bought with 3.00 of input tax, and 5.00 went to the authority.
+func TestATaxSaysOnWhatItWasCharged(t *testing.T) {
+	db := openReports(t)
+	line := func(kind, amount, more string) string {
+		return `,{"type":"` + kind + `","amount":{"amount":` + amount + `}` + more + `}`
+	}
+	const taxable = `,"taxable":true`
+	const state, city = `,"description":"State tax","tax_rate_bp":725`, `,"description":"City tax","tax_rate_bp":200`
+	for id, charges := range map[int]string{
+		101: line("time", "20000", taxable) + line("toll", "900", "") +
+			line("tax", "1450", state) + line("tax", "400", city) +
+			line("platform_fee", "-3000", taxable) +
+			line("extra", "3333", taxable) + line("tax", "242", state) + line("tax", "67", city) +
+			line("extra", "-3333", taxable) + line("tax", "-242", state) + line("tax", "-67", city),
+		102: line("time", "10000", taxable) + line("tax", "725", state) + line("tax", "-725", state),
+		103: line("time", "5000", "") + line("tax", "99", `,"description":"sales tax"`),
+	} {
+		record(t, db, "bookings", 7, id, "2026-02-01 00:00:00", `{"status":"completed","currency":"USD","pickup_at":"2026-03-01T10:00:00Z","charges":[`+charges[1:]+`]}`)
+	}
+	put(t, db, `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, kind, booking, source, purpose, location, occurred_at) VALUES
+		(7, '2026-03-01', 'tax_payable', 1, 1, 1, -1450, 'USD', 'booking', 101, 101, 'tax, State tax', 5, '2026-03-01 10:00:00'),
+		(7, '2026-03-01', 'tax_payable', 1, 2, 2, -400, 'USD', 'booking', 101, 101, 'tax, City tax', 5, '2026-03-01 10:00:00'),
+		(7, '2026-03-03', 'tax_payable', 2, 1, 3, -242, 'USD', 'booking', 101, 101, 'tax, State tax', 5, '2026-03-03 10:00:00'),
+		(7, '2026-03-03', 'tax_payable', 2, 2, 4, -67, 'USD', 'booking', 101, 101, 'tax, City tax', 5, '2026-03-03 10:00:00'),
+		(7, '2026-04-09', 'tax_payable', 3, 1, 5, 242, 'USD', 'booking', 101, 101, 'tax, State tax', 5, '2026-04-09 10:00:00'),
+		(7, '2026-04-09', 'tax_payable', 3, 2, 6, 67, 'USD', 'booking', 101, 101, 'tax, City tax', 5, '2026-04-09 10:00:00'),
+		(7, '2026-03-05', 'tax_payable', 4, 1, 7, -725, 'USD', 'booking', 102, 102, 'tax, State tax', 6, '2026-03-05 10:00:00'),
+		(7, '2026-03-06', 'tax_payable', 5, 1, 8, 725, 'USD', 'booking', 102, 102, 'tax, State tax', 6, '2026-03-06 10:00:00'),
+		(7, '2026-03-07', 'tax_payable', 6, 1, 9, -99, 'USD', 'booking', 103, 103, 'tax, sales tax', 6, '2026-03-07 10:00:00'),
+		(7, '2026-03-08', 'tax_payable', 7, 1, 10, 500, 'USD', 'expense', 0, 1, '', 0, '2026-03-08 10:00:00'),
+		(7, '2026-03-08', 'tax_receivable', 8, 1, 11, 300, 'USD', 'expense', 0, 2, '', 0, '2026-03-08 10:00:00'),
+		(7, '2026-03-05', 'tax_payable', 9, 1, 12, -44, 'EUR', 'booking', 102, 102, 'tax, State tax', 6, '2026-03-05 10:00:00'),
+		(8, '2026-03-05', 'tax_payable', 10, 1, 13, -66, 'USD', 'booking', 102, 102, 'tax, State tax', 6, '2026-03-05 10:00:00')`)
+	names := ask(t, db, "tax_summary", "category")
+	want(t, names, "State tax", "charged 2417, taken_back 725, tax 1692, taxable 23333, known_tax 1692, paid 0, owed 1692, input_tax 0, entries 4")
+	want(t, names, "City tax", "charged 467, taxable 23333, known_tax 467")
+	want(t, names, "sales tax", "charged 99, taxable 0, known_tax 0")
+	want(t, names, "", "charged 0, taxable 0, paid 500, owed -500, input_tax 300, balance -800, entries 1")
+	days := ask(t, db, "tax_summary", "day", "to", "2026-04-30")
+	want(t, days, "2026-03-01", "tax 1850, taxable 40000")
+	want(t, days, "2026-03-03", "tax 309, taxable 6666")
+	want(t, days, "2026-03-05", "tax 725, taxable 10000")
+	want(t, days, "2026-03-06", "tax -725, taxable -10000")
+	want(t, days, "2026-04-09", "tax -309, taxable -6666")
+	// what came after the span changes nothing in it, and what was before it is known
+	places := ask(t, db, "tax_summary", "jurisdiction", "from", "2026-03-03", "to", "2026-03-03")
+	want(t, places, "loc_5 State tax", "tax 242, taxable 3333")
+	want(t, ask(t, db, "tax_summary", "location"), "5", "tax 2159, taxable 46666")
+	want(t, ask(t, db, "tax_summary", "total", "locations", "[6]"), "", "charged 824, taken_back 725, taxable 0, input_tax 0")
+}
