@@ -109,7 +109,7 @@ func TestAgreementsReceiptsAndDeposits(t *testing.T) {
 	w.do("POST", booking+"/pickup", `{"inspection":{"items":[{"point":"front bumper","result":"fail","note":"scratch"}]}}`).ok(200)
 	made := w.do("POST", "/v1/agreements", `{"booking_id":"`+id+`"}`).ok(201)
 	wantEqual(t, "text", made.member("text"),
-		"# Ada {{booking.number}}\nLicence •••• 8877, total $55.00, front bumper: fail, scratch, ________")
+		"# Ada {{booking.number}}\nLicence •••• 8877, total $55.00, front bumper: not in order, scratch, ________")
 	path := "/v1/agreements/" + made.id()
 	signed := w.do("POST", path+"/sign", `{"signed_by":"Ada"}`).ok(200)
 	wantEqual(t, "signed", signed.member("signed_by"), "Ada")
