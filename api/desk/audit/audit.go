@@ -1,7 +1,7 @@
 // Package audit is the room of reconciliation: it holds what is stored twice against each other, which is the ledger
 // against its rollups, facts against the ledger, bookings, calendars, trips and charges, and summed over months, tables
-// of current records against the log, and deposits held against deposits owed. What differs is a drift: it is told by an
-// event, and made again from what never changes, the log of revisions and the entries of the ledger.
+// of current records against the log, and deposits held against deposits owed. What differs is a drift: it is told by
+// an event, and made again from what never changes, the log of revisions and the entries of the ledger.
 package audit
 
 import (
