@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 // AsOf is until when what the report stands on was made: of one that is made of facts until when everything was made
 // again that had been written, the zero time if nothing was yet; of all others now.
 func (d *Definition) AsOf(ctx context.Context, db driver.Conn, now time.Time) (time.Time, error) {
-	if !strings.Contains(d.statement, "FROM vehicle_") && !strings.Contains(d.statement, "FROM rental_days") {
+	if !slices.ContainsFunc([]string{"FROM vehicle_", "FROM rental_days", "FROM driving_"}, func(facts string) bool {
+		return strings.Contains(d.statement, facts)
+	}) {
 		return now, nil
 	}
 	var at time.Time

@@ -18,7 +18,7 @@ import (
 
 const (
 	// version is that of what facts are. A program with another one makes all of them again.
-	version = 1
+	version = 2
 	// lookEvery is how often somebody looks for what was written.
 	lookEvery = 30 * time.Second
 	// again is how far a look goes back beyond the last: a write bears a time that is older than it by its deadline at
