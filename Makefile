@@ -83,7 +83,7 @@ bench: build ## throughput, size and latency as ratios measured side by side in 
 	$(GO) run ./loadtest bench
 
 .PHONY: bench-reports
-bench-reports: deps ## each report over ten years of 5,000 vehicles, which are made once and kept in bin/reports (5 GB)
+bench-reports: deps ## each report over ten years of 5,000 vehicles, which are made once and kept in bin/reports (3 GB)
 	$(GO) run ./loadtest reports
 
 .PHONY: soak

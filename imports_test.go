@@ -98,7 +98,7 @@ var allowed = []struct {
 	{"api/paper",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/desk", "api/desk/...", "api/rental/..."}, nil},
 	{"api", []string{"", "query", "query/area", "query/pair", "schemas", "api/..."}, nil},
-	{"loadtest/reportload", []string{"", "query/report", "api/rest", "api/rental/..."}, nil},
+	{"loadtest/reportload", []string{"", "schemas", "query/report", "api/rest", "api/rental/..."}, nil},
 	{"loadtest", []string{"", "schemas", "query", "pipeline/codec", "loadtest/...", "deploy/..."}, nil},
 	{"deploy", []string{"", "deploy/..."}, nil},
 	{"cmd", []string{"", "..."}, nil},

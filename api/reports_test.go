@@ -105,8 +105,8 @@ func newBusiness(t *testing.T) *business {
 	expense("salary", -1, 300000, "2026-03-01", "2026-03-31")
 	b.do("POST", "/v1/expenses", `{"category":"fuel","status":"posted","vehicle_id":"`+b.vehicles[0]+
 		`","amount":{"amount":50,"currency":"EUR"},"incurred_on":"2026-03-04"}`).ok(201)
-	b.facts()
 	b.tracked()
+	b.facts()
 	return b
 }
 

@@ -41,6 +41,10 @@ func ask(t *testing.T, db driver.Conn, report, group string, settings ...string)
 	for i := 0; i < len(settings); i += 2 {
 		parameters[settings[i]] = settings[i+1]
 	}
+	if text := schemas.Query("report_" + report); strings.Contains(text, "FROM driving_days") ||
+		strings.Contains(text, "driven_mm") {
+		makeDriving(t, db, parameters)
+	}
 	rows, err := db.Query(clickhouse.Context(t.Context(), clickhouse.WithParameters(parameters)),
 		schemas.Query("report_"+report))
 	if err != nil {
@@ -73,6 +77,18 @@ func ask(t *testing.T, db driver.Conn, report, group string, settings ...string)
 		t.Fatalf("%s by %s: %v", report, group, err)
 	}
 	return all
+}
+
+// makeDriving makes the facts of driving, and the months of vehicles, that reports of the parameters' account read.
+func makeDriving(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
+	t.Helper()
+	for _, name := range []string{"facts_months", "facts_driving", "facts_driving_months"} {
+		ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"account": of["account"],
+			"from": "2024-01-01", "to": "2027-12-31", "zone": of["zone"], "vehicles": "[]", "kept": "1970-01-01"}))
+		if err := db.Exec(ctx, schemas.Query(name)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
 }
 
 func number(t *testing.T, v reflect.Value) *float64 {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet/schemas"
 )
 
 // files say what is made, each in so many steps as its first line says; step counts from 0.
@@ -69,16 +71,34 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 		for i := range steps {
 			step := fmt.Sprintf("%s %d", name.Name(), i)
 			err := do(step, func() error {
-				return db.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-					"insert_deduplication_token": step, "max_partitions_per_insert_block": 0, "max_memory_usage": 3 << 30,
-					"max_bytes_before_external_group_by": 1 << 30})), string(text), clickhouse.Named("step", uint32(i)))
+				return db.Exec(within(ctx, step), string(text), clickhouse.Named("step", uint32(i)))
 			})
 			if err != nil {
 				return err
 			}
 		}
 	}
-	return do("merged", func() error { return merge(ctx, db) })
+	for year := present.Year() - 10; year < present.Year(); year++ {
+		for _, name := range []string{"facts_months", "facts_driving", "facts_driving_months"} {
+			step := fmt.Sprintf("%s %d", name, year)
+			err := do(step, func() error {
+				return db.Exec(within(ctx, step), schemas.Query(name), clickhouse.Named("account", uint64(7)),
+					clickhouse.Named("from", fmt.Sprintf("%d-01-01", year)), clickhouse.Named("to", fmt.Sprintf("%d-12-31", year)),
+					clickhouse.Named("vehicles", []uint64{}), clickhouse.Named("zone", "America/New_York"),
+					clickhouse.Named("kept", "1970-01-01"))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return do("merged all", func() error { return merge(ctx, db) })
+}
+
+// within is for an insert that changes nothing if it is made again.
+func within(ctx context.Context, step string) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": step,
+		"max_partitions_per_insert_block": 0, "max_memory_usage": 3 << 30, "max_bytes_before_external_group_by": 1 << 30}))
 }
 
 // merge brings each part of a table into one, as the server does in the course of time.
@@ -99,8 +119,9 @@ func merge(ctx context.Context, db driver.Conn) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
+	once := clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"optimize_skip_merged_partitions": 1}))
 	for _, table := range tables {
-		if err := db.Exec(ctx, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
+		if err := db.Exec(once, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
 			return err
 		}
 	}

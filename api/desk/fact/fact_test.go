@@ -194,6 +194,86 @@ func TestWhatWasDrivenOutlivesItsTrips(t *testing.T) {
 	}
 }
 
+// driving are the sums of driving_days by day, in Berlin.
+func (w *world) driving(table, day string) string {
+	w.t.Helper()
+	var all string
+	if err := w.db.QueryRow(w.t.Context(), `SELECT arrayStringConcat(groupArray(line), ', ') FROM (
+		SELECT concat(toString(`+day+`), ': ', toString(trips), ' ', toString(ways), ' ', toString(distance_m), ' ',
+			toString(duration_s), ' ', toString(stop_idle_s), ' ', toString(max_speed_mps), ' ', toString(speeding_s)) AS line
+		FROM `+table+` FINAL WHERE account = 7 AND trips + ways + stop_idle_s + speeding > 0 ORDER BY `+day+`, vehicle)`).
+		Scan(&all); err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// What began on a day is of it: trips, stops and driving events, in the zone of the vehicle, also when they change later,
+// and when what they were made of is gone since the account does not keep it any more.
+func TestDrivingIsOfTheDayOnWhichItBegan(t *testing.T) {
+	w := open(t, "UTC")
+	a := w.vehicle("Europe/Berlin", "2026-02-01")
+	put := func(text string) {
+		t.Helper()
+		if err := w.db.Exec(t.Context(), fmt.Sprintf(text, a)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const trip = `INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, max_speed_mps,
+		unrecorded, deleted) VALUES (7, %d, `
+	put(trip + `1, 1, '2026-02-20 22:30:00', '2026-02-20 23:30:00', now64(3), 4000, 20, false, false)`)
+	put(trip + `2, 1, '2026-02-20 23:30:00', '2026-02-20 23:40:00', now64(3), 700.4, 30, false, false)`)
+	put(trip + `3, 1, '2026-02-20 23:50:00', '2026-02-21 00:10:00', now64(3), 50, 99, true, false)`)
+	w.look()
+	days := func(want string) {
+		t.Helper()
+		w.look()
+		if got := w.driving("driving_days", "local_date"); got != want {
+			t.Errorf("days\n%s, want\n%s", got, want)
+		}
+	}
+	days("2026-02-20: 1 0 4000 3600 0 20 0, 2026-02-21: 1 1 750 600 0 30 0")
+	put(`INSERT INTO stops (account, vehicle, id, revision, start_at, end_at, updated_at, idle_s)
+		VALUES (7, %d, 4, 1, '2026-02-21 00:10:00', '2026-02-21 05:00:00', now64(3), 99.6)`)
+	put(`INSERT INTO driving_events (account, vehicle, id, revision, start_at, end_at, updated_at, what)
+		VALUES (7, %d, 5, 1, '2026-02-20 22:40:00', '2026-02-20 22:40:30', now64(3), 'speeding')`)
+	days("2026-02-20: 1 0 4000 3600 0 20 30, 2026-02-21: 1 1 750 600 100 30 0")
+	put(trip + `2, 2, '2026-02-20 23:30:00', '2026-02-20 23:40:00', now64(3), 700.4, 30, false, true)`)
+	days("2026-02-20: 1 0 4000 3600 0 20 30, 2026-02-21: 0 1 50 0 100 0 0")
+	if got := w.driving("driving_months", "month"); got != "2026-02-01: 1 1 4050 3600 100 20 30" {
+		t.Errorf("the month: %s", got)
+	}
+	var before, after uint64
+	count := func(into *uint64) {
+		t.Helper()
+		if err := w.db.QueryRow(t.Context(), "SELECT count() FROM driving_days").Scan(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := func() {
+		t.Helper()
+		from, to, err := w.facts.Extent(t.Context(), account)
+		if err == nil {
+			err = w.facts.Make(t.Context(), account, from, to, func(fact.Made) error { return nil })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	count(&before)
+	again()
+	if count(&after); before != after {
+		t.Errorf("made again there are %d rows, not %d", after, before)
+	}
+	update(w, w.base.Accounts, uint64(account), func(a *record.Account) { a.RetentionDays = 30 })
+	w.now = w.now.AddDate(0, 0, 60)
+	put("ALTER TABLE trips DELETE WHERE vehicle = %d SETTINGS mutations_sync = 1")
+	again()
+	if got := w.driving("driving_months", "month"); got != "2026-02-01: 1 1 4050 3600 100 20 30" {
+		t.Errorf("the month without its trips: %s", got)
+	}
+}
+
 // Another account has the same vehicles and days, and nothing of it is seen.
 func TestFactsAreOfOneAccount(t *testing.T) {
 	w := open(t, "UTC")

@@ -207,7 +207,15 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 	if err != nil {
 		return err
 	}
-	return f.exec(ctx, "facts_months", args)
+	if err := f.exec(ctx, "facts_months", args); err != nil {
+		return err
+	}
+	err = f.exec(ctx, "facts_driving",
+		append(args, clickhouse.Named("zone", a.zone.String()), clickhouse.Named("kept", kept.String())))
+	if err != nil {
+		return err
+	}
+	return f.exec(ctx, "facts_driving_months", args)
 }
 
 // keptSpare is how many days before trips of a day are deleted that day is no longer made of them: the cut is at a

@@ -1,5 +1,5 @@
 -- The days of vehicles that something is about which was written at an instant or later: by the clock of records, or
--- entries, trips, charges and days of rentals by their own. every: it is all vehicles of the account. Days reach far
+-- entries, trips, stops, driving events, charges and days of rentals by their own. every: it is all vehicles of the account. Days reach far
 -- enough for any zone; 1970 and 2299 are the first day and the last. A vehicle has all days made again if what its days
 -- hang on changed, and if it is new; else those since its newest states. Of a block all that its revisions said.
 -- EXPLAIN indexes=1: record_log by at_minmax, the others by the indexes on their times; of a block and a vehicle by key.
@@ -16,6 +16,12 @@ FROM
     UNION ALL
     SELECT account, false, vehicle, toDate32(start_at) - 1, toDate32(start_at) + 1
     FROM charges WHERE updated_at >= entered
+    UNION ALL
+    SELECT account, false, vehicle, toDate32(start_at) - 1, toDate32(start_at) + 1
+    FROM stops WHERE updated_at >= entered
+    UNION ALL
+    SELECT account, false, vehicle, toDate32(start_at) - 1, toDate32(start_at) + 1
+    FROM driving_events WHERE updated_at >= entered
     UNION ALL
     SELECT account, false, toUInt64OrZero(splitByChar('_', JSONExtractString(body, 'vehicle_id'))[2]),
         toDate32(parseDateTime64BestEffortOrZero(JSONExtractString(body, 'from'), 3, 'UTC')) - 1,

@@ -18,45 +18,10 @@
 -- ratio harsh_per_100 ratio = harsh * 100 / scored_mi: Harsh braking, acceleration and cornering in 100 miles.
 -- ratio speeding_share percent = speeding_s / moving_s: Seconds above the limit of the moving time.
 -- The weights are those of fleet.Score, which a test holds this against.
--- EXPLAIN indexes=1: trips and driving_events by the months of the span and the account.
-SELECT key, sum(s.trips) AS trips, sum(metres) / 1609.344 AS scored_mi, sum(moving) AS moving_s,
-    sum(s.braking) AS braking, sum(s.acceleration) AS acceleration, sum(s.cornering) AS cornering, sum(s.speeding) AS speeding,
-    sum(over_s) AS speeding_s, sum(s.crashes) AS crashes, braking + acceleration + cornering AS harsh,
-    if(sum(metres) < 10000, NULL, greatest(0, 100 - (10 * braking + 8 * acceleration + 8 * cornering + 100 * crashes) * 100000 / sum(metres)
-        - if(sum(moving) = 0, 0, 100 * least(1, sum(over_s) / sum(moving))))) AS score
-FROM (
-    SELECT key, trips, recorded_m AS metres, moving_s AS moving, 0 AS braking, 0 AS acceleration, 0 AS cornering,
-        0 AS speeding, 0 AS crashes, 0 AS over_s
-    FROM (/*query trip_facts*/)
-    UNION ALL
-    SELECT
-        if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-            if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
-        0, 0, 0, sum(d.braking), sum(d.acceleration), sum(d.cornering), sum(d.speeding), sum(d.crashes), sum(d.over_s)
-    FROM (
-        WITH (/*query vehicle_zones*/) AS zones
-        SELECT
-            if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
-                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), day)), toDate32('1970-01-01')) AS began,
-            if({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, vehicle) AS car,
-            countIf(what = 'harsh_braking') AS braking, countIf(what = 'harsh_acceleration') AS acceleration,
-            countIf(what = 'harsh_cornering') AS cornering, countIf(what = 'speeding') AS speeding, countIf(what = 'crash') AS crashes,
-            sumIf(intDiv(dateDiff('millisecond', start_at, end_at) + 500, 1000), what = 'speeding') AS over_s
-        FROM (
-            SELECT vehicle, what, start_at, end_at,
-                toDate32(formatDateTime(start_at, '%F', transform(vehicle, zones.1, zones.2, zones.2[-1]))) AS day
-            FROM driving_events FINAL
-            WHERE account = {account:UInt64} AND NOT deleted
-                AND start_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
-                AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
-                AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-                AND vehicle IN (/*query vehicles_chosen*/)
-        )
-        WHERE day BETWEEN {from:Date32} AND {to:Date32}
-        GROUP BY began, car
-    ) AS d
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
-    GROUP BY key
-) AS s
-GROUP BY key
-SETTINGS do_not_merge_across_partitions_select_final = 1
+-- EXPLAIN indexes=1: as in trip_facts.sql.
+SELECT key, s.trips AS trips, s.recorded_m / 1609.344 AS scored_mi, s.moving_s AS moving_s, s.braking AS braking,
+    s.acceleration AS acceleration, s.cornering AS cornering, s.speeding AS speeding, s.speeding_s AS speeding_s,
+    s.crashes AS crashes, braking + acceleration + cornering AS harsh,
+    if(s.recorded_m < 10000, NULL, greatest(0, 100 - (10 * braking + 8 * acceleration + 8 * cornering + 100 * crashes) * 100000 / s.recorded_m
+        - if(moving_s = 0, 0, 100 * least(1, speeding_s / moving_s)))) AS score
+FROM (/*query trip_facts*/) AS s

@@ -16,5 +16,5 @@
 -- ratio mean_speed_mph mph = trips_mi * 3600 / moving_s: Speed while moving, on average.
 SELECT key, trips, (distance_m - ways_m) / 1609.344 AS trips_mi, duration_s,
     moving_s, idle_s, ways AS unrecorded_trips,
-    ways_m / 1609.344 AS unrecorded_mi, if(trips = 0, NULL, max_mps * 3600 / 1609.344) AS max_speed_mph
+    ways_m / 1609.344 AS unrecorded_mi, if(trips = 0, NULL, max_speed_mps * 3600 / 1609.344) AS max_speed_mph
 FROM (/*query trip_facts*/)
