@@ -208,8 +208,8 @@ func (w *world) driving(table, day string) string {
 	return all
 }
 
-// What began on a day is of it: trips, stops and driving events, in the zone of the vehicle, also when they change later,
-// and when what they were made of is gone since the account does not keep it any more.
+// What began on a day is of it: trips, stops and driving events, in the zone of the vehicle, also when they change
+// later, and when what they were made of is gone since the account does not keep it any more.
 func TestDrivingIsOfTheDayOnWhichItBegan(t *testing.T) {
 	w := open(t, "UTC")
 	a := w.vehicle("Europe/Berlin", "2026-02-01")
