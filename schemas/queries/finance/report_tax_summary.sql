@@ -25,19 +25,23 @@
 -- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
 -- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
--- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, bookings by account; from the first pickup on ledger_entries
--- by account and local_date.
+-- A tax that has one entry of a booking, as most have, came to it from nothing; only bookings of which a tax has more (changed) are
+-- looked up in ledger_entries. EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, for changed by account and
+-- ledger_account; bookings by account; ledger_entries by account and local_date from the first tax of the span's bookings on.
 WITH
     spans AS (
         SELECT booking FROM ledger_flows
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
             AND ledger_account = 'tax_payable' AND kind = 'booking'
     ),
-    bills AS (
-        SELECT id, taxed, toDate32(if(toUnixTimestamp64Milli(actual_pickup_at) = 0, pickup_at, least(pickup_at, actual_pickup_at))) AS began
-        FROM bookings FINAL
-        WHERE account = {account:UInt64} AND id IN (SELECT booking FROM spans)
+    changed AS (
+        SELECT booking FROM ledger_flows
+        WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
+            AND startsWith(purpose, 'tax, ')
+        GROUP BY booking, purpose
+        HAVING sum(entries) > 1 AND min(local_date) <= {to:Date32} AND max(local_date) >= {from:Date32}
     ),
+    arrayFilter(p -> p.name = t.name, b.taxed) AS points,
     (amount, points) -> multiIf(amount = 0, 0, has(points.tax, amount),
         points.base[-indexOf(arrayReverse(points.tax), amount)], empty(points) OR points[1].rate_bp = 0, 0,
         toInt64(round(amount * 10000 / points[1].rate_bp))) AS net
@@ -57,22 +61,33 @@ FROM (
     WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
         AND ledger_account IN ('tax_payable', 'tax_receivable')
     UNION ALL
-    SELECT day, name, location, channel, 0, 0, 0, 0, 0, net(sofar, points) - net(sofar - posted, points),
-        if(notEmpty(points) AND points[1].rate_bp != 0, posted, 0)
+    SELECT t.day, t.name, t.location, t.channel, false, 0, 0, 0, 0, 0, net(t.sofar, points) - net(t.sofar - t.posted, points),
+        if(notEmpty(points) AND points[1].rate_bp != 0, t.posted, 0)
     FROM (
-        SELECT t.day AS day, t.name AS name, t.location AS location, t.channel AS channel, t.posted AS posted, t.sofar AS sofar,
-            arrayFilter(p -> p.name = t.name, b.taxed) AS points
+        SELECT id, taxed FROM bookings FINAL
+        WHERE account = {account:UInt64} AND id IN (SELECT booking FROM spans)
+    ) AS b
+    INNER JOIN (
+        SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, CAST(channel, 'String') AS channel, -amount AS posted, posted AS sofar
+        FROM ledger_flows FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
+            AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ') AND booking NOT IN (SELECT booking FROM changed)
+        UNION ALL
+        SELECT *
         FROM (
             SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, CAST(channel, 'String') AS channel,
                 -amount AS posted, sum(posted) OVER (PARTITION BY booking, name
                     ORDER BY occurred_at, transaction, posted > 0, local_date, entry_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
             FROM ledger_entries FINAL
-            WHERE account = {account:UInt64} AND local_date >= (SELECT min(began) - 1 FROM bills) AND currency = {currency:String}
-                AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM spans)
-        ) AS t
-        INNER JOIN bills AS b ON b.id = t.booking
-        WHERE t.day BETWEEN {from:Date32} AND {to:Date32}
-    )
+            WHERE account = {account:UInt64} AND currency = {currency:String}
+                AND local_date >= (
+                    SELECT min(local_date) FROM ledger_flows
+                    WHERE account = {account:UInt64} AND ledger_account = 'tax_payable' AND booking IN (SELECT booking FROM spans)
+                )
+                AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM changed)
+        )
+        WHERE day BETWEEN {from:Date32} AND {to:Date32}
+    ) AS t ON b.id = t.booking
 ) AS e
 WHERE (empty({locations:Array(UInt64)}) OR e.location IN {locations:Array(UInt64)})
     AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, e.channel))
