@@ -131,11 +131,12 @@ func TestHandoversWrittenDownAfterwardsDoNotOverlap(t *testing.T) {
 	first := w.book(-10*day, -8*day, `,"confirm":true,"backdated":true`)
 	w.do("POST", first+"/pickup", handover(-10*day, 100)).ok(200)
 	second := w.book(-7*day, -5*day, `,"confirm":true,"backdated":true`)
-	w.do("POST", second+"/pickup", handover(-7*day, 300)).ok(200)
+	met := w.in(-7 * day) // the clock goes on
+	w.do("POST", second+"/pickup", `{"at":"`+met+`","mileage_mi":300}`).ok(200)
 	w.do("POST", second+"/return", handover(-5*day, 400)).ok(200)
 	refused(first+"/return", handover(-6*day, 200), "B-1002")
 	refused(first+"/return", handover(-1*day, 200), "B-1002")
-	w.do("POST", first+"/return", handover(-7*day, 200)).ok(200)
+	w.do("POST", first+"/return", `{"at":"`+met+`","mileage_mi":200}`).ok(200)
 	refused(first+"/correct", `{"reason":"x","return":{"at":"`+w.in(-6.9*day)+`"}}`, "B-1002")
 
 	// One that came back late, after its successor says to have driven off.

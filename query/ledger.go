@@ -221,8 +221,8 @@ type LedgerBalance struct {
 
 // LedgerBalances returns what all accounts come to that were booked on between the days of the filter, of its vehicles.
 func LedgerBalances(ctx context.Context, db driver.Conn, f LedgerFilter) ([]LedgerBalance, error) {
-	return schemas.AllRows(ctx, db, "read ledger balances", schemas.Query("ledger_balances"),
-		f.named(clickhouse.Named("group", "total")), func(b *LedgerBalance, row schemas.Row) error {
+	return schemas.AllRows(ctx, db, "read ledger balances", schemas.Query("ledger_balances"), f.named(),
+		func(b *LedgerBalance, row schemas.Row) error {
 			return row.Scan(&b.Account, &b.Currency, &b.Amount, &b.Entries)
 		})
 }

@@ -244,9 +244,9 @@ func (h *history) ratesAddUp(t *testing.T, a *API, q *asker) {
 		if want[class] == nil {
 			want[class] = &[8]soldDays{}
 		}
-		sum := soldDays{days: f.billed}
+		var sum soldDays
 		if f.currency == "USD" {
-			sum.revenue, sum.costs = f.time+f.mileage+f.discount, f.fee
+			sum = soldDays{days: f.billed, revenue: f.time + f.mileage + f.discount, costs: f.fee}
 		}
 		want[class][weekday], want[class][7] = want[class][weekday].plus(sum), want[class][7].plus(sum)
 	}
@@ -274,8 +274,9 @@ func (h *history) resultsAddUp(t *testing.T, a *API, q *asker) {
 					continue
 				}
 				v := want[f.vehicle]
-				v.BilledDays, v.RentedS, v.RentableS = v.BilledDays+f.billed, v.RentedS+f.rented, v.RentableS+86400-f.down
+				v.RentedS, v.RentableS = v.RentedS+f.rented, v.RentableS+86400-f.down
 				if f.currency == currency {
+					v.BilledDays += f.billed
 					v.Revenue, v.PlatformFees = v.Revenue+f.time+f.mileage+f.discount, v.PlatformFees+f.fee
 					v.Insurance += f.fix
 				}

@@ -73,7 +73,18 @@ func TestSchedulesAddUpWhateverTheTerms(t *testing.T) {
 		for _, what := range []What{Depreciation, Insurance, Interest, Lease} {
 			items := of(s.Items, what)
 			for i, item := range items {
-				kept := v.DisposalOn != "" && what != Interest && item.To >= day(v.DisposalOn) // beyond the sale
+				// What was paid ahead for days beyond the sale comes back on its day, and nothing else does.
+				var back *record.Refunded
+				gone := day(v.DisposalOn)
+				kept := v.DisposalOn != "" && what != Interest && item.From >= gone
+				if v.DisposalOn != "" && what != Interest && item.To >= gone && !kept {
+					rest := item.Amount
+					rest.Amount -= firstDays(rest.Amount, int64(item.To+1-item.From), int64(gone-item.From))
+					if rest.Amount > 0 {
+						back = &record.Refunded{On: v.DisposalOn, Amount: rest}
+					}
+				}
+				kept = kept || !reflect.DeepEqual(item.Refunded, back)
 				if item.Amount.Amount <= 0 || item.To < item.From || kept ||
 					i > 0 && (item.From <= items[i-1].To || item.Number <= items[i-1].Number) {
 					t.Fatalf("%s", text(items[max(i-1, 0):i+1]))
