@@ -299,6 +299,9 @@ func aged(all []posting, to time.Time, group string) map[string]map[string]int64
 		e := &all[i]
 		if on("accounts_receivable", "platform_receivable")(e) && !e.day.After(to) {
 			w := whose{e.booking, e.customer, e.channel, e.account}
+			if e.booking != 0 && group != "channel" { // a deposit that was kept is of no channel
+				w.channel = ""
+			}
 			if days[w] == nil {
 				days[w], of[w] = map[int]int64{}, e
 			}

@@ -231,8 +231,9 @@ func TestABackupOfARunningSystemIsRestoredWhole(t *testing.T) {
 		other := m.another(t)
 		other.must("restore", target) // the newest
 		other.up()
-		// What was still to be repaired when the backup was made is repaired in both, each in its own time.
-		other.eventually("every row is there", func() error {
+		// What was still to be repaired when the backup was made is repaired in both, each in its own time; facts are
+		// made each minute.
+		other.within(3*time.Minute, "every row is there", func() error {
 			if unread := other.unread(); unread > 0 {
 				return fmt.Errorf("%d records are read that were read before the backup", unread)
 			}

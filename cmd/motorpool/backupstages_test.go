@@ -9,7 +9,8 @@ import (
 
 // TestWhatARevisionIsAboutIsSettledAfterIt: it is written before the revision, and so is in each backup that has that.
 func TestWhatARevisionIsAboutIsSettledAfterIt(t *testing.T) {
-	order := stages([]string{"document_files", "job_steps", "record_log", "customers", "device_owners"})
+	order := stages([]string{"document_files", "job_steps", "record_log", "customers", "device_owners",
+		"vehicle_days", "expenses"})
 	settled := func(table string) int {
 		return slices.IndexFunc(order, func(s stage) bool { return slices.Contains(s.Tables, table) })
 	}
@@ -22,6 +23,11 @@ func TestWhatARevisionIsAboutIsSettledAfterIt(t *testing.T) {
 	for _, table := range []string{"ledger_days", "ledger_months", "ledger_flows"} {
 		if settled(table) < 0 || settled(table) >= settled("ledger_entries") {
 			t.Errorf("%s is not settled before the entries that it sums up", table)
+		}
+	}
+	for looks, of := range map[string]string{"fact_runs": "vehicle_days", "owner_share_looks": "expenses"} {
+		if settled(looks) < 0 || settled(looks) >= settled(of) {
+			t.Errorf("what was looked at (%s) is not settled before what was made of it", looks)
 		}
 	}
 	if settled("job_errors") <= settled("job_steps") || settled("customers") >= settled("record_log") ||

@@ -12,11 +12,12 @@
 -- figure days_61_90 money: Billed 61 to 90 days before.
 -- figure days_over_90 money: Billed more than 90 days before.
 -- figure overpaid money: What was paid above what was billed; negative.
--- The parts sum to the balance. Each booking, and of what is of none each customer and channel, is aged by itself. Rows that
--- are settled are left out. As what was paid counts against what was billed first, what is left is of the newest bills: those of the last
--- 90 days are looked at one by one, and the rest of what is owed is older. whose tells apart what a booking owes by several customers,
--- channels or accounts. EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, and again for the last 90 days.
-WITH arrayMap(b -> b.1, lately.bills) AS ages, arrayMap(b -> b.2, lately.bills) AS billed,
+-- The parts sum to the balance. Each booking, and of what is of none each customer and channel, is aged by itself; by channel each
+-- channel of a booking, as a deposit that was kept is of none. Rows that are settled are left out. As what was paid counts against what was billed first, what is left is of the newest bills: those of the last
+-- 90 days are looked at one by one, and the rest of what is owed is older. whose tells apart what a booking owes by several customers
+-- or on several accounts, and what is of no booking. EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, and again for the last 90 days.
+WITH {group:String} = 'channel' OR notEmpty({channels:Array(String)}) AS by_channel,
+    arrayMap(b -> b.1, lately.bills) AS ages, arrayMap(b -> b.2, lately.bills) AS billed,
     arrayMap((part, so_far) -> greatest(least(part, owing.owed - so_far + part), 0), billed, arrayCumSum(billed)) AS lefts
 SELECT if({group:String} = 'total', '', if({group:String} = 'channel', CAST(owing.way, 'String'),
         toString(if({group:String} = 'customer', owing.one, owing.booking)))) AS key,
@@ -29,8 +30,8 @@ SELECT if({group:String} = 'total', '', if({group:String} = 'channel', CAST(owin
     sum(greatest(owing.owed, 0)) - sum(arraySum(lefts)) AS days_over_90,
     sum(least(owing.owed, 0)) AS overpaid
 FROM (
-    SELECT booking, cityHash64(customer, channel, ledger_account) AS whose, any(customer) AS one, any(channel) AS way,
-        any(ledger_account) AS stands_on, sum(amount) AS owed
+    SELECT booking, cityHash64(customer, if(booking = 0 OR by_channel, channel, ''), ledger_account) AS whose, any(customer) AS one,
+        max(channel) AS way, any(ledger_account) AS stands_on, sum(amount) AS owed
     FROM ledger_flows
     WHERE account = {account:UInt64} AND local_date <= {to:Date32} AND currency = {currency:String}
         AND ledger_account IN ('accounts_receivable', 'platform_receivable')
@@ -42,7 +43,7 @@ FROM (
 LEFT JOIN (
     SELECT booking, whose, arraySort(groupArray((age, billed))) AS bills
     FROM (
-        SELECT booking, cityHash64(customer, channel, ledger_account) AS whose, dateDiff('day', local_date, {to:Date32}) AS age, sum(amount) AS billed
+        SELECT booking, cityHash64(customer, if(booking = 0 OR by_channel, channel, ''), ledger_account) AS whose, dateDiff('day', local_date, {to:Date32}) AS age, sum(amount) AS billed
         FROM ledger_flows
         WHERE account = {account:UInt64} AND local_date BETWEEN {to:Date32} - 90 AND {to:Date32} AND currency = {currency:String}
             AND ledger_account IN ('accounts_receivable', 'platform_receivable')
