@@ -121,3 +121,16 @@ func TestPaceIsTheSameInReportAndForecast(t *testing.T) {
 		t.Errorf("only %d months have days on the books in both years", compared)
 	}
 }
+
+// In a span of more than a year a day is on the books on its own date, and a year later what was there the year before.
+func TestADayIsOnTheBooksOnceInSpansOfYears(t *testing.T) {
+	db := openReports(t)
+	has(t, db, 1)
+	record(t, db, "bookings", 7, 101, "2025-02-01 00:00:00", `{"status":"completed","currency":"USD","vehicle_id":"veh_1",
+		"confirmed_at":"2025-02-01T10:00:00Z","billed_days":4,"pickup_at":"2025-03-02T10:00:00Z","return_at":"2025-03-06T10:00:00Z"}`)
+	span := []string{"from", "2025-01-01", "to", "2026-12-31"}
+	want(t, ask(t, db, "pace", "total", span...), "", "days_on_books 4, days_last_year 4, days_final_last_year 4")
+	months := ask(t, db, "pace", "month", span...)
+	want(t, months, "2025-03-01", "days_on_books 4, days_last_year 0, days_final_last_year 0")
+	want(t, months, "2026-03-01", "days_on_books 0, days_last_year 4, days_final_last_year 4")
+}

@@ -124,3 +124,28 @@ func TestTimeInGeofencesIsThatOfEachDay(t *testing.T) {
 	want(t, ask(t, db, "alerts", "total"), "", "alerts 2, critical 1, warnings 1, infos 0, acknowledged 1, still_open 1, lasted_s 660, alerted_vehicles 1")
 	want(t, ask(t, db, "alerts", "category"), "speeding", "alerts 1, acknowledged 1, lasted_s 60")
 }
+
+// Parts of a visit add up to it, whatever fractions of a second it begins and ends with, and whether it is cut at
+// midnights or at months.
+func TestPartsOfAVisitAddUpToIt(t *testing.T) {
+	db := openReports(t)
+	has(t, db, 1)
+	put(t, db, `INSERT INTO visits (account, vehicle, id, revision, start_at, end_at, deleted, geofence, body) VALUES
+		(7, 1, 71, 1, '2026-03-31 04:59:58.300', '2026-04-02 05:00:01.300', false, 5, '{}'),
+		(7, 1, 72, 1, '2026-02-10 12:00:00.600', '2026-05-10 12:00:00.100', false, 6, '{}')`)
+	for group, rows := range map[string]int{"total": 1, "day": 80, "week": 12, "month": 4, "quarter": 2, "year": 1,
+		"vehicle": 1, "geofence": 2} {
+		got := ask(t, db, "geofence_time", group, "from", "2026-02-20", "to", "2026-05-31")
+		seconds := 0.
+		for _, row := range got {
+			seconds += *row["inside_s"]
+		}
+		// of the second visit 79 days and seven hours, less the hour of summer time
+		if whole := 172803. + 79*86400 + 6*3600; len(got) != rows || seconds != whole {
+			t.Errorf("by %s %d rows and %.0f seconds, and ought to be %d and %.0f", group, len(got), seconds, rows, whole)
+		}
+	}
+	months := ask(t, db, "geofence_time", "month", "from", "2026-03-01", "to", "2026-04-30")
+	want(t, months, "2026-03-01", "visits 1, visit_s 172803, inside_s 2761202, visitors 1")
+	want(t, months, "2026-04-01", "visits 0, inside_s 2678401, visitors 1")
+}

@@ -90,6 +90,10 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	}
 	q := w.question
 	answer, err := d.Answer(ctx, a.DB, q)
+	if errors.Is(err, report.ErrTooManyDays) {
+		return nil, fleet.NewError(rest.CodeTooMuch, "The report looks at each vehicle on each day, and these are too many. "+
+			"Ask for a shorter span, or for fewer vehicles by a filter.")
+	}
 	if errors.Is(err, report.ErrTooManyRows) {
 		return nil, fleet.NewError(rest.CodeTooMuch,
 			"The report has more rows than one may have. Ask for a shorter span, a coarser group_by, or fewer things by a filter.")

@@ -134,6 +134,13 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 // ErrTooManyRows is the refusal of a report that has more rows than one may have.
 var ErrTooManyRows = errors.New("the report has too many rows")
 
+// ErrTooManyDays is the refusal of a report that would look at more vehicles on more days than its statement does: it
+// says so by throwIf. Such a report has too many rows too, if not all are shown.
+var ErrTooManyDays = fmt.Errorf("too many vehicles on too many days: %w", ErrTooManyRows)
+
+// thrown is the code of the server for what throwIf refuses.
+const thrown = 395
+
 // mostRows is how many rows of a report are read.
 const mostRows = 200_000
 
@@ -162,6 +169,9 @@ func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals
 		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw})
 		return nil
 	})
+	if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == thrown {
+		return nil, ErrTooManyDays
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@
 -- ratio occupancy percent = rented / vehicle_days: Days on which it was out of all.
 -- ratio taken percent = occupied / vehicle_days: Days on which it was out, or is booked.
 -- figure occupied count: Rented and booked days.
+-- Each vehicle is looked at on each day: more than two million of them, or two hundred thousand where each is a row, are refused by throwIf,
+-- which the program says in words.
 -- Days are those of the account's zone, but what was rented, which is by the local days of facts. EXPLAIN indexes=1:
 -- rental_days and vehicle_days by account and local_date, bookings, blocks and vehicles by account.
 WITH
@@ -32,13 +34,13 @@ WITH
     grid AS (
         SELECT vehicle, arrayJoin(arrayMap(i -> {from:Date32} + i, range(toUInt32(dateDiff('day', {from:Date32}, {to:Date32})) + 1))) AS on_day
         FROM cars
-        WHERE on_day >= came_on AND on_day < gone_on
+        WHERE NOT throwIf((SELECT count() FROM cars) * (dateDiff('day', {from:Date32}, {to:Date32}) + 1) > if({by:String} = 'calendar', 200000, 2000000))
+            AND on_day >= came_on AND on_day < gone_on
     ),
     taken AS (
-        SELECT vehicle, local_date AS on_day, 3 AS rank, min(booking) AS what
+        SELECT vehicle, local_date AS on_day, 3 AS rank, booking AS what
         FROM rental_days FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND rented_s > 0 AND vehicle != 0
-        GROUP BY vehicle, local_date
         UNION ALL
         SELECT toUInt64OrZero(splitByChar('_', CAST(vehicle_id, 'String'))[2]) AS car, arrayJoin(arrayMap(i -> first + i,
             range(toUInt32(greatest(0, dateDiff('day', first, last) + 1))))) AS on_day, 2, id
@@ -63,17 +65,30 @@ WITH
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND down_s > 0 AND vehicle != 0
     )
 SELECT
-    if({group:String} = 'total', '', if({group:String} = 'calendar', concat('veh_', toString(d.vehicle), ' ', toString(d.on_day)),
-        if({group:String} = 'vehicle', toString(d.vehicle), if({group:String} IN ('day', 'week', 'month'), toString(toDate32(dateTrunc(
-            if({group:String} IN ('week', 'month'), {group:String}, 'day'), d.on_day))), ifNull(keys.key, ''))))) AS key,
+    if({group:String} = 'calendar', concat('veh_', toString(d.car), ' ', toString(d.began)), if({group:String} IN ('day', 'week', 'month'),
+        toString(d.began), if({group:String} = 'vehicle', toString(d.car), if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
     if({group:String} = 'calendar', ['free', 'blocked', 'booked', 'rented'][max(d.rank) + 1], NULL) AS state,
     if({group:String} = 'calendar' AND max(d.what) != 0, concat('bkg_', toString(max(d.what))), NULL) AS booking_id,
-    countIf(d.rank = 3) AS rented, countIf(d.rank = 2) AS booked, countIf(d.rank = 1) AS blocked, countIf(d.rank = 0) AS free,
-    count() AS vehicle_days, rented + booked AS occupied
+    sum(d.rented) AS rented, sum(d.booked) AS booked, sum(d.blocked) AS blocked, vehicle_days - rented - booked - blocked AS free,
+    sum(d.there) AS vehicle_days, rented + booked AS occupied
 FROM (
-    SELECT g.vehicle AS vehicle, g.on_day AS on_day, max(t.rank) AS rank, argMax(t.what, t.rank) AS what
-    FROM grid AS g LEFT JOIN taken AS t ON t.vehicle = g.vehicle AND t.on_day = g.on_day
-    GROUP BY vehicle, on_day
+    SELECT
+        if({group:String} IN ('calendar', 'day', 'week', 'month'), toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month'), {group:String}, 'day'), on_day)), toDate32('1970-01-01')) AS began,
+        if({group:String} IN ('total', 'day', 'week', 'month'), 0, vehicle) AS car,
+        max(c.rank) AS rank, max(c.what) AS what, countIf(c.rank = 3) AS rented, countIf(c.rank = 2) AS booked, countIf(c.rank = 1) AS blocked,
+        sum(c.there) AS there
+    FROM (
+        SELECT vehicle, on_day, max(t.rank) AS rank, if(rank = 3, minIf(t.what, t.rank = 3), minIf(t.what, t.rank = 2)) AS what, 0 AS there
+        FROM taken AS t
+        INNER JOIN cars ON cars.vehicle = t.vehicle
+        WHERE on_day >= came_on AND on_day < gone_on
+        GROUP BY vehicle, on_day
+        UNION ALL
+        SELECT vehicle, on_day, 0, 0, 1 FROM grid
+    ) AS c
+    GROUP BY began, car
 ) AS d
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.vehicle
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
 GROUP BY key
+SETTINGS do_not_merge_across_partitions_select_final = 1

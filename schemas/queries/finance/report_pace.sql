@@ -29,19 +29,20 @@ SELECT
         {group:String} = 'channel', b.channel,
         {group:String} = 'customer', toString(b.customer),
         ifNull(keys.key, '')) AS key,
-    countIf(now) AS days_on_books, sumIf(b.minor, now AND priced) AS revenue_on_books, countIf(now AND priced) AS priced_days,
-    countIf(then) AS days_last_year, sumIf(b.minor, then AND priced) AS revenue_last_year, countIf(then AND priced) AS priced_days_last_year,
-    countIf(final) AS days_final_last_year, sumIf(b.minor, final AND priced) AS revenue_final_last_year
+    countIf(b.now) AS days_on_books, sumIf(b.minor, b.now AND priced) AS revenue_on_books, countIf(b.now AND priced) AS priced_days,
+    countIf(NOT b.now AND then) AS days_last_year, sumIf(b.minor, NOT b.now AND then AND priced) AS revenue_last_year,
+    countIf(NOT b.now AND then AND priced) AS priced_days_last_year,
+    countIf(NOT b.now AND final) AS days_final_last_year, sumIf(b.minor, NOT b.now AND final AND priced) AS revenue_final_last_year
 FROM (
-    SELECT vehicle, class, location, channel, customer, currency = {currency:String} AS priced, x.2 AS minor, x.1 AS on,
-        on BETWEEN {from:Date32} AND {to:Date32} AND confirmed <= {today:Date32} AND ended > {today:Date32} AS now,
-        addYears(on, 1) BETWEEN {from:Date32} AND {to:Date32} AS before,
-        before AND confirmed <= addYears({today:Date32}, -1) AND ended > addYears({today:Date32}, -1) AS then,
-        before AND confirmed <= {today:Date32} AND ended > {today:Date32} AS final,
-        arrayJoin(arrayFilter(y -> y.2, [(on, now), (addYears(on, 1), then OR final)])) AS part, part.1 AS day
+    -- a day is looked at once for itself, if it is on the books, and once for the year after, if it was then or is
+    SELECT vehicle, class, location, channel, customer, priced, then, final, x.1 AS day, x.2 AS minor, x.3 AS now
     FROM (
-        SELECT vehicle, class, location, channel, customer, currency, confirmed, ended, arrayJoin(arrayFilter(
-            d -> d.1 BETWEEN {from:Date32} AND {to:Date32} OR addYears(d.1, 1) BETWEEN {from:Date32} AND {to:Date32}, arrayZip(days, minors))) AS x
+        SELECT vehicle, class, location, channel, customer, currency = {currency:String} AS priced,
+            confirmed <= addYears({today:Date32}, -1) AND ended > addYears({today:Date32}, -1) AS then,
+            confirmed <= {today:Date32} AND ended > {today:Date32} AS final,
+            arrayJoin(arrayFilter(d -> d.1 BETWEEN {from:Date32} AND {to:Date32}, arrayConcat(
+                if(final, arrayMap((d, m) -> (d, m, true), days, minors), []),
+                if(then OR final, arrayMap((d, m) -> (addYears(d, 1), m, false), days, minors), [])))) AS x
         FROM (/*query booked_days*/)
         WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
             AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})

@@ -42,10 +42,6 @@
 -- EXPLAIN indexes=1: trips and ledger_entries by the months from the first pickup on and the account.
 WITH
     (SELECT min(began_at) FROM (/*query rentals_returned*/)) AS first_pickup,
-    arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees',
-        'revenue_damage', 'discounts', 'refunds'), {accounts:Array(String)}, {measures:Array(String)}) AS earned,
-    arrayFilter((a, m) -> m IN ('platform_fees', 'cost_energy', 'cost_maintenance', 'cost_other_variable', 'toll_recharge'),
-        {accounts:Array(String)}, {measures:Array(String)}) AS spent,
     (SELECT any((JSONExtract(body, 'energy_costs', 'gallon', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'gallon', 'currency')))
         FROM accounts FINAL WHERE account = {account:UInt64}) AS gallon,
     (SELECT any((JSONExtract(body, 'energy_costs', 'kwh', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'kwh', 'currency')))
@@ -99,20 +95,25 @@ FROM (
         FROM (/*query rentals_returned*/)
     ) AS r
     LEFT JOIN (
-        SELECT booking, -sumIf(amount, ledger_account IN earned) AS revenue, -sum(amount) AS contribution
+        SELECT booking, -sumIf(amount, ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage',
+                'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds'),
+                {accounts:Array(String)}, {measures:Array(String)})))) AS revenue, -sum(amount) AS contribution
         FROM ledger_entries FINAL
-        PREWHERE account = {account:UInt64} AND local_date >= toDate32(first_pickup) - 1 AND ledger_account IN arrayConcat(earned, spent)
+        PREWHERE account = {account:UInt64} AND local_date >= toDate32(first_pickup) - 1
+            AND ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras',
+                'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds', 'platform_fees', 'cost_energy',
+                'cost_maintenance', 'cost_other_variable', 'toll_recharge'), {accounts:Array(String)}, {measures:Array(String)})))
             AND currency = {currency:String} AND booking IN (SELECT booking FROM (/*query rentals_returned*/))
         GROUP BY booking
     ) AS l ON l.booking = r.booking
     LEFT JOIN (
         SELECT part.1 AS booking, sum(part.2) AS gps_m
         FROM (
-            SELECT t.distance_m, t.start_ms AS a, t.end_ms AS b,
-                arrayJoin(arrayMap(
-                    x -> (x.1, toInt64(round(t.distance_m * if(b > a, greatest(least(b, x.3) - greatest(a, x.2), 0) / (b - a), a >= x.2 AND a <= x.3)))),
-                    if(a < e.until_before, [(e.booking, e.from_ms, e.until_ms), (e.booking_before, e.from_before, e.until_before)],
-                        if(a <= e.until_ms, [(e.booking, e.from_ms, e.until_ms)], [])))) AS part
+            WITH (a, b, since, until) -> if(b > a, greatest(least(b, until) - greatest(a, since), 0) / (b - a), a >= since AND a <= until) AS share
+            SELECT arrayJoin([
+                (e.booking, sum(toInt64(round(t.distance_m * share(t.start_ms, t.end_ms, e.from_ms, e.until_ms))))),
+                (e.booking_before, sumIf(toInt64(round(t.distance_m * share(t.start_ms, t.end_ms, e.from_before, e.until_before))),
+                    t.start_ms < e.until_before))]) AS part
             FROM (
                 SELECT vehicle, toUnixTimestamp64Milli(start_at) AS start_ms, toUnixTimestamp64Milli(end_at) AS end_ms, distance_m
                 FROM trips FINAL
@@ -130,8 +131,8 @@ FROM (
                 )
                 WINDOW legs AS (PARTITION BY vehicle ORDER BY from_ms, booking ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
             ) AS e ON e.vehicle = t.vehicle AND e.from_ms <= t.end_ms
+            GROUP BY e.booking, e.booking_before
         )
-        WHERE part.2 > 0
         GROUP BY booking
     ) AS g ON g.booking = r.booking
     LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = r.vehicle
