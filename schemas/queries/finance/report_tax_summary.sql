@@ -26,7 +26,7 @@
 -- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
 -- A tax that has one entry of a booking, as most have, came to it from nothing; only taxes of bookings that have more (changed) are
--- looked up in ledger_entries, by a hash of both: one too many comes to the same. EXPLAIN indexes=1: ledger_flows by account,
+-- looked up in ledger_entries. EXPLAIN indexes=1: ledger_flows by account,
 -- ledger_account and local_date, for changed by account and ledger_account; bookings by account and id; ledger_entries by account and
 -- local_date, from the first of these entries on.
 WITH
@@ -36,10 +36,10 @@ WITH
             AND ledger_account = 'tax_payable' AND kind = 'booking'
     ),
     changed AS (
-        SELECT cityHash64(booking, purpose) AS tax_of, min(local_date) AS since FROM ledger_flows
+        SELECT booking, purpose, min(local_date) AS since FROM ledger_flows
         WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
             AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM spans)
-        GROUP BY tax_of
+        GROUP BY booking, purpose
         HAVING sum(entries) > 1
     ),
     arrayFilter(p -> p.name = t.name, b.taxed) AS points,
@@ -73,7 +73,7 @@ FROM (
         FROM ledger_flows FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
             AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ')
-            AND cityHash64(booking, purpose) NOT IN (SELECT tax_of FROM changed)
+            AND (booking, purpose) NOT IN (SELECT booking, purpose FROM changed)
         UNION ALL
         SELECT *
         FROM (
@@ -84,7 +84,7 @@ FROM (
             WHERE account = {account:UInt64} AND currency = {currency:String}
                 AND local_date >= (SELECT min(since) FROM changed)
                 AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ')
-                AND cityHash64(booking, purpose) IN (SELECT tax_of FROM changed)
+                AND (booking, purpose) IN (SELECT booking, purpose FROM changed)
         )
         WHERE day BETWEEN {from:Date32} AND {to:Date32}
     ) AS t ON b.id = t.booking
