@@ -24,7 +24,9 @@ FROM
         (
             SELECT false AS summed, makeDate32(toYear(local_date), toMonth(local_date), 1) AS month, * EXCEPT (local_date, computed_at) FROM vehicle_days FINAL
             UNION ALL
-            SELECT true, month, * EXCEPT (month, computed_at) FROM vehicle_months FINAL
+            SELECT true, month, * EXCEPT (month, computed_at, driven_days, fuelled_m, days_known, rented_by_day, rentable_by_day, billed_by_day,
+                sold_by_day, running_by_day)
+            FROM vehicle_months FINAL
         )
     )
     GROUP BY account, month, vehicle, unit

@@ -25,9 +25,10 @@
 -- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
 -- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
--- A tax that has one entry of a booking, as most have, came to it from nothing; only bookings of which a tax has more (changed) are
--- looked up in ledger_entries. EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, for changed by account and
--- ledger_account; bookings by account; ledger_entries by account and local_date from the first tax of the span's bookings on.
+-- A tax that has one entry of a booking, as most have, came to it from nothing; only taxes of bookings that have more (changed) are
+-- looked up in ledger_entries. EXPLAIN indexes=1: ledger_flows by account,
+-- ledger_account and local_date, for changed by account and ledger_account; bookings by account and id; ledger_entries by account and
+-- local_date, from the first of these entries on.
 WITH
     spans AS (
         SELECT booking FROM ledger_flows
@@ -35,11 +36,11 @@ WITH
             AND ledger_account = 'tax_payable' AND kind = 'booking'
     ),
     changed AS (
-        SELECT booking FROM ledger_flows
+        SELECT booking, purpose, min(local_date) AS since FROM ledger_flows
         WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
-            AND startsWith(purpose, 'tax, ')
+            AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM spans)
         GROUP BY booking, purpose
-        HAVING sum(entries) > 1 AND min(local_date) <= {to:Date32} AND max(local_date) >= {from:Date32}
+        HAVING sum(entries) > 1
     ),
     arrayFilter(p -> p.name = t.name, b.taxed) AS points,
     (amount, points) -> multiIf(amount = 0, 0, has(points.tax, amount),
@@ -71,7 +72,8 @@ FROM (
         SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, CAST(channel, 'String') AS channel, -amount AS posted, posted AS sofar
         FROM ledger_flows FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ') AND booking NOT IN (SELECT booking FROM changed)
+            AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ')
+            AND (booking, purpose) NOT IN (SELECT booking, purpose FROM changed)
         UNION ALL
         SELECT *
         FROM (
@@ -80,11 +82,9 @@ FROM (
                     ORDER BY occurred_at, transaction, posted > 0, local_date, entry_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
             FROM ledger_entries FINAL
             WHERE account = {account:UInt64} AND currency = {currency:String}
-                AND local_date >= (
-                    SELECT min(local_date) FROM ledger_flows
-                    WHERE account = {account:UInt64} AND ledger_account = 'tax_payable' AND booking IN (SELECT booking FROM spans)
-                )
-                AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM changed)
+                AND local_date >= (SELECT min(since) FROM changed)
+                AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ')
+                AND (booking, purpose) IN (SELECT booking, purpose FROM changed)
         )
         WHERE day BETWEEN {from:Date32} AND {to:Date32}
     ) AS t ON b.id = t.booking
