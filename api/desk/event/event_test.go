@@ -58,6 +58,9 @@ func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 			"booking.updated"},
 		{"booking", "archive", `{"status":"cancelled"}`, `{"status":"cancelled"}`, "booking.archived"},
 		{"payment", "create", "", `{"status":"succeeded"}`, "payment.created payment.succeeded"},
+		{"owner_statement", "update", `{"status":"issuing"}`, `{"status":"issued"}`, "owner_statement.issued"},
+		{"owner_statement", "update", `{"status":"issued"}`, `{"status":"paid"}`, "owner_statement.paid"},
+		{"owner_statement", "update", `{"status":"paid"}`, `{"status":"issued"}`, "owner_statement.updated"},
 		{"payment", "update", `{"status":"pending"}`, `{"status":"failed"}`, "payment.failed"},
 		{"payment", "update", `{"status":"succeeded"}`, `{"status":"partially_refunded","refunds":[{}]}`, "payment.refunded"},
 		{"payment", "update", `{"status":"partially_refunded","refunds":[{}]}`,
@@ -240,7 +243,7 @@ func TestABrokerThatIsAwayIsLeftAlone(t *testing.T) {
 
 // plain are the texts of bodies that say nothing about a person: ids, states, codes, dates and the names of things.
 var plain = strings.Fields(`
-	actor was is superseded_by voided_by turns agreed_return_location_id pickup_charge_ids expense_id from_location_id number to_location_id
+	actor on owner_statement_id was is superseded_by voided_by turns agreed_return_location_id pickup_charge_ids expense_id from_location_id number to_location_id
 	id listed_customer_id reasons alert_id trip_id by booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id inspection_id issue_ids
 	location_id owner_customer_id pickup_location_id quote_id rate_plan_id receipt_document_id reminder_ids reserved_booking_id resolved_by_work_order_id
 	return_charge_ids return_location_id reversal_of schedule_id source_id status_cause daily_rate_of task_id task_ids toll_id upgrade_from_class_id vehicle_class_id
@@ -249,7 +252,7 @@ var plain = strings.Fields(`
 	status stage told hold_reason reason_code day_rounding deposit_method payment_method channel channels protocol provider system source_campaign
 	code promo_code protection_plan category fault_codes point body_type drivetrain trim make model color currency timezone coordinates days due_on forecast_due_on
 	device_id requested_by transport type alarms
-	booking_number deposit_status invoice_id invoice_number kind language ledger_account month number_prefix payment_id payment_number pickup_location_name
+	booking_number deposit_status invoice_id invoice_number kind language ledger_account month number_prefix payment_id payout_id payment_number pickup_location_name
 	return_location_name series tax_charge_ids vehicle
 	name nickname rate_plan_name agency lender parts steps tag tags template`)
 
