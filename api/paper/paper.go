@@ -89,9 +89,10 @@ func view(r *record.Record[record.Paper], persons *record.PaperPersons) Business
 		ID: fleet.FormatID(record.KindOfPaper(p.Kind).Prefix, r.ID), PaperFields: p.PaperFields, Object: p.Kind,
 		Status: p.Status, Number: p.Number, BookingID: p.BookingID, CustomerID: p.CustomerID, PaymentID: p.PaymentID,
 		InvoiceID: p.InvoiceID, Month: p.Month, Currency: p.Currency, IssuedAt: p.IssuedAt, IssuedOn: p.IssuedOn,
-		DueOn: p.DueOn, SignedAt: p.SignedAt, SignedBy: p.SignedBy, PayoutID: p.PayoutID, Language: p.Language,
-		Seller: p.Seller, About: p.About, Lines: append([]record.PaperLine{}, p.Lines...), Taxes: append([]record.PaperTax{}, p.Taxes...),
-		Sums: append([]record.PaperSum{}, p.Sums...), Total: p.Total, Stamps: rest.StampsOf(*r),
+		DueOn: p.DueOn, SignedAt: p.SignedAt, SignedBy: p.SignedBy, PayoutID: p.PayoutID,
+		Language: p.Language, Seller: p.Seller, About: p.About, Lines: append([]record.PaperLine{}, p.Lines...),
+		Taxes: append([]record.PaperTax{}, p.Taxes...),
+		Sums:  append([]record.PaperSum{}, p.Sums...), Total: p.Total, Stamps: rest.StampsOf(*r),
 	}
 	if persons != nil {
 		v.To, v.Text = persons.To, persons.Text

@@ -35,7 +35,8 @@ func (d *Papers) post(t *testing.T, entries ...entry) {
 func (d *Papers) postOf(t *testing.T, account fleet.AccountID, entries ...entry) {
 	t.Helper()
 	batch, err := d.DB.PrepareBatch(t.Context(), `INSERT INTO ledger_entries (account, local_date, ledger_account,
-		transaction, entry_no, id, amount, currency, use_date, vehicle, booking, location, purpose, kind, source, entered_at)`)
+		transaction, entry_no, id, amount, currency, use_date, vehicle, booking, location, purpose, kind, source,
+		entered_at)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,8 @@ func (d *Papers) postOf(t *testing.T, account fleet.AccountID, entries ...entry)
 		vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, e.vehicle)
 		id := d.Store.NextID()
 		if err := batch.Append(uint64(account), e.day, e.account, id, uint32(1), id, e.amount,
-			cmp.Or(e.currency, "USD"), e.day, vehicle, e.booking, e.location, e.purpose, e.kind, e.source, time.Now()); err != nil {
+			cmp.Or(e.currency, "USD"), e.day, vehicle, e.booking, e.location, e.purpose, e.kind, e.source,
+			time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -75,8 +75,8 @@ func (d *Papers) PostSharesOf(ctx context.Context, account fleet.AccountID) erro
 		"What owners of vehicles get is still being brought into the books. Try again in some minutes.")
 }
 
-// lookAtShares looks at what was written of an account, 0 for all, since an instant. It says whether there was anything,
-// and whether something is left to be looked at.
+// lookAtShares looks at what was written of an account, 0 for all, since an instant. It says whether there was
+// anything, and whether something is left to be looked at.
 func (d *Papers) lookAtShares(ctx context.Context, account fleet.AccountID, since query.SharesSince) (found, left bool,
 	err error) {
 	pending, err := query.OwnerSharesPending(ctx, d.DB, account, since, shareAccounts, sharesMost)
