@@ -128,7 +128,7 @@ var EventsOfRecords = []RecordEvents{
 	{"receipt", "bookings", issued("receipt")},
 	{"deposit_statement", "bookings", issued("deposit_statement")},
 	{"agreement", "bookings", append(issued("agreement"), "agreement.signed")},
-	{"owner_statement", "bookings", issued("owner_statement")},
+	{"owner_statement", "bookings", append(issued("owner_statement"), "owner_statement.paid")},
 	{"work_order", "maintenance", []string{
 		"work_order.opened", "work_order.scheduled", "work_order.started", "work_order.on_hold", "work_order.completed",
 		"work_order.cancelled", "work_order.updated", "work_order.archived",

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,6 +130,13 @@ type IDSource struct {
 	last   uint64 // the last (milliseconds, sequence) pair handed out
 	leased uint64
 	until  time.Time // when the lease is no longer used; zero without one
+}
+
+// NamedID names something by what it is of, as fmt.Sprintf puts that, so that whoever makes it gives it the same name.
+func NamedID(format string, of ...any) uint64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, format, of...)
+	return max(hash.Sum64()>>1, 1) // as DerivedID
 }
 
 // NewIDSource makes a source for a node number, of which the low ten bits count.

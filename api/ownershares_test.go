@@ -68,6 +68,8 @@ func TestAnOwnersShareIsACostOfTheCarAndOwedUntilItIsPaid(t *testing.T) {
 	owed := func() string { return of("balance_sheet", "account", "owners_payable", "balance") }
 	wantEqual(t, "owed", owed(), " -5520")
 
+	wantEqual(t, "no cost", b.do("PATCH", "/v1/account", `{"papers":{"owner_costs":["repair","vehicle_purchase"]}}`).faults(),
+		"/papers/owner_costs/1")
 	statement := b.do("POST", "/v1/owner_statements", `{"owner_customer_id":"`+owner+`","month":"2026-02"}`).ok(201)
 	wantEqual(t, "told", minor(statement.object()["total"]), 5520.0)
 	path := "/v1/owner_statements/" + statement.id()
@@ -100,5 +102,9 @@ func TestAnOwnersShareIsACostOfTheCarAndOwedUntilItIsPaid(t *testing.T) {
 	b.do("POST", "/v1/expenses", `{"category":"owner_payout","owner_customer_id":"`+owner+`","status":"posted",
 		"amount":{"amount":5520,"currency":"USD"},"incurred_on":"2026-02-28"}`).ok(201)
 	wantEqual(t, "paid by hand", owed(), " 0")
+	b.do("POST", "/v1/expenses", `{"category":"repair","status":"posted","vehicle_id":"`+car+`",
+		"amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-02-06"}`).ok(201)
+	b.do("POST", "/v1/ledger/close", `{"through":"2026-02-28"}`).ok(200)
+	wantEqual(t, "borne before the books were closed", owed(), " 1000")
 	b.audited()
 }

@@ -20,11 +20,31 @@ type PendingShare struct {
 	Basis   uint64    // fingerprint of what is to be looked at
 }
 
-// OwnerSharesPending returns what must be looked at, at most limit of it, by account and month. accounts are those of
-// the ledger that matter.
-func OwnerSharesPending(ctx context.Context, db driver.Conn, accounts []string, limit int) ([]PendingShare, error) {
+// SharesSince is since when what was written is looked at for what owners get: records and entries of the ledger, each
+// by the clock of who writes them. The zero value is for all.
+type SharesSince struct{ Records, Entries time.Time }
+
+// millis is an instant as queries have it, 0 for none.
+func millis(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// OwnerSharesPending notes which vehicles have become somebody's, and returns what must be looked at of an account, 0
+// for all, at most limit of it; what was looked at longest ago comes first. accounts are those of the ledger that
+// matter.
+func OwnerSharesPending(ctx context.Context, db driver.Conn, account fleet.AccountID, since SharesSince,
+	accounts []string, limit int) ([]PendingShare, error) {
+	if err := db.Exec(ctx, schemas.Query("owner_shares_known"),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("since", millis(since.Records))); err != nil {
+		return nil, fmt.Errorf("note vehicles of owners: %w", err)
+	}
 	return schemas.AllRows(ctx, db, "read pending shares of owners", schemas.Query("owner_shares_pending"), []any{
-		clickhouse.Named("accounts", accounts), clickhouse.Named("limit", uint32(limit)),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("records", millis(since.Records)),
+		clickhouse.Named("entries", millis(since.Entries)), clickhouse.Named("accounts", accounts),
+		clickhouse.Named("limit", uint32(limit)),
 	}, func(p *PendingShare, row schemas.Row) error {
 		return row.Scan((*uint64)(&p.Account), &p.Vehicle, &p.Month, &p.Basis)
 	})

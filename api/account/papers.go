@@ -43,7 +43,7 @@ func paperFaults(s *record.PaperSettings) []fleet.FieldError {
 	}
 	for i, category := range s.Costs {
 		if !paperwork.KnowsCost(category) {
-			fault(fmt.Sprintf("/owner_costs/%d", i), "unknown", "is no category of expenses")
+			fault(fmt.Sprintf("/owner_costs/%d", i), "unknown", "is no cost that an owner can bear")
 		}
 	}
 	return append(faults, paperwork.TemplateFaults("/papers/agreement_template", s.Agreement)...)

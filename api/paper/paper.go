@@ -38,7 +38,7 @@ type BusinessPaper struct {
 	record.PaperFields
 
 	Object     string `json:"object" doc:"What it is: invoice, credit_note, receipt, deposit_statement, agreement or owner_statement." example:"invoice"`
-	Status     string `json:"status" doc:"draft, issuing (its number is being given, which takes moments), and then of an invoice open, paid or credited (a credit note took it back), of all others issued."`
+	Status     string `json:"status" doc:"draft, issuing (its number is being given, which takes moments), and then of an invoice open, paid or credited (a credit note took it back), of an owner's statement issued or paid, of all others issued."`
 	Number     string `json:"number" doc:"Without a gap in the year, the account and the kind; empty before it is issued." example:"INV-2026-00042"`
 	BookingID  string `json:"booking_id,omitempty" example:"bkg_1234"`
 	CustomerID string `json:"customer_id,omitempty" doc:"Who it is made out to; of an owner's statement the owner." example:"cus_1234"`
@@ -52,6 +52,7 @@ type BusinessPaper struct {
 	DueOn    string         `json:"due_on,omitempty" format:"date"`
 	SignedAt record.Instant `json:"signed_at" doc:"Of an agreement."`
 	SignedBy string         `json:"signed_by,omitempty"`
+	PayoutID string         `json:"payout_id,omitempty" doc:"Of an owner's statement that is paid: the expense that paid it, or from which it was taken off." example:"exp_1234"`
 
 	Language string               `json:"language,omitempty" doc:"In which it is printed, as a tag." example:"en-US"`
 	Seller   *record.PaperSeller  `json:"seller"`
@@ -88,9 +89,10 @@ func view(r *record.Record[record.Paper], persons *record.PaperPersons) Business
 		ID: fleet.FormatID(record.KindOfPaper(p.Kind).Prefix, r.ID), PaperFields: p.PaperFields, Object: p.Kind,
 		Status: p.Status, Number: p.Number, BookingID: p.BookingID, CustomerID: p.CustomerID, PaymentID: p.PaymentID,
 		InvoiceID: p.InvoiceID, Month: p.Month, Currency: p.Currency, IssuedAt: p.IssuedAt, IssuedOn: p.IssuedOn,
-		DueOn: p.DueOn, SignedAt: p.SignedAt, SignedBy: p.SignedBy, Language: p.Language, Seller: p.Seller,
-		About: p.About, Lines: append([]record.PaperLine{}, p.Lines...), Taxes: append([]record.PaperTax{}, p.Taxes...),
-		Sums: append([]record.PaperSum{}, p.Sums...), Total: p.Total, Stamps: rest.StampsOf(*r),
+		DueOn: p.DueOn, SignedAt: p.SignedAt, SignedBy: p.SignedBy, PayoutID: p.PayoutID,
+		Language: p.Language, Seller: p.Seller, About: p.About, Lines: append([]record.PaperLine{}, p.Lines...),
+		Taxes: append([]record.PaperTax{}, p.Taxes...),
+		Sums:  append([]record.PaperSum{}, p.Sums...), Total: p.Total, Stamps: rest.StampsOf(*r),
 	}
 	if persons != nil {
 		v.To, v.Text = persons.To, persons.Text

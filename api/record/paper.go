@@ -40,6 +40,7 @@ type Paper struct {
 	DueOn    string  `json:"due_on,omitempty" format:"date"`
 	SignedAt Instant `json:"signed_at,omitzero"` // of an agreement
 	SignedBy string  `json:"signed_by,omitempty"`
+	PayoutID string  `json:"payout_id,omitempty"` // the expense that paid an owner's statement
 
 	PaperContent
 }

@@ -142,6 +142,10 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !day.Known() {
 		return fleet.Invalid(dayFaults("/through", sent.Through)...)
 	}
+	// What owners get of what was corrected last belongs to its own day, which is closed in a moment.
+	if err := a.desk.Papers.PostSharesOf(r.Context(), auth.From(r.Context()).Account); err != nil {
+		return err
+	}
 	return a.setClosed(w, r, func(account *record.Account) error {
 		if account.BooksClosed > sent.Through {
 			return fleet.NewError(fleet.CodeConflict,

@@ -2,8 +2,6 @@ package cost
 
 import (
 	"context"
-	"fmt"
-	"hash/fnv"
 	"reflect"
 
 	"github.com/motorpool/fleet"
@@ -13,9 +11,7 @@ import (
 
 // ExpenseID names the expense of a period of a schedule, so that whoever makes it gives it the same name.
 func ExpenseID(account fleet.AccountID, subject string, what cost.What, number int) uint64 {
-	hash := fnv.New64a()
-	fmt.Fprintf(hash, "expense by schedule %d %s %s %d", account, subject, what, number)
-	return max(hash.Sum64()>>1, 1) // as fleet.DerivedID
+	return fleet.NamedID("expense by schedule %d %s %s %d", account, subject, what, number)
 }
 
 // withdrawn is why an expense is voided that its schedule does not ask for any more.

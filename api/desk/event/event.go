@@ -90,7 +90,10 @@ var moves = map[string]struct {
 	"receipt":           {"status", map[string]string{record.PaperIssued: "receipt.issued"}},
 	"deposit_statement": {"status", map[string]string{record.PaperIssued: "deposit_statement.issued"}},
 	"agreement":         {"status", map[string]string{record.PaperIssued: "agreement.issued"}},
-	"owner_statement":   {"status", map[string]string{record.PaperIssued: "owner_statement.issued"}},
+	"owner_statement": {"status", map[string]string{
+		record.PaperIssued: "owner_statement.issued", record.PaperPaid: "owner_statement.paid",
+		record.PaperPaid + ">" + record.PaperIssued: "owner_statement.updated",
+	}},
 	"reminder": {"stage", map[string]string{
 		"due_soon": "maintenance.reminder.due_soon", "due": "maintenance.reminder.due",
 		"overdue":  "maintenance.reminder.overdue",

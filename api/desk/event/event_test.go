@@ -58,6 +58,9 @@ func TestRevisionsAreToldByTheirEvents(t *testing.T) {
 			"booking.updated"},
 		{"booking", "archive", `{"status":"cancelled"}`, `{"status":"cancelled"}`, "booking.archived"},
 		{"payment", "create", "", `{"status":"succeeded"}`, "payment.created payment.succeeded"},
+		{"owner_statement", "update", `{"status":"issuing"}`, `{"status":"issued"}`, "owner_statement.issued"},
+		{"owner_statement", "update", `{"status":"issued"}`, `{"status":"paid"}`, "owner_statement.paid"},
+		{"owner_statement", "update", `{"status":"paid"}`, `{"status":"issued"}`, "owner_statement.updated"},
 		{"payment", "update", `{"status":"pending"}`, `{"status":"failed"}`, "payment.failed"},
 		{"payment", "update", `{"status":"succeeded"}`, `{"status":"partially_refunded","refunds":[{}]}`, "payment.refunded"},
 		{"payment", "update", `{"status":"partially_refunded","refunds":[{}]}`,
@@ -249,7 +252,7 @@ var plain = strings.Fields(`
 	status stage told hold_reason reason_code day_rounding deposit_method payment_method channel channels protocol provider system source_campaign
 	code promo_code protection_plan category fault_codes point body_type drivetrain trim make model color currency timezone coordinates days due_on forecast_due_on
 	device_id requested_by transport type alarms
-	booking_number deposit_status invoice_id invoice_number kind language ledger_account month number_prefix payment_id payment_number pickup_location_name
+	booking_number deposit_status invoice_id invoice_number kind language ledger_account month number_prefix payment_id payout_id payment_number pickup_location_name
 	return_location_name series tax_charge_ids vehicle
 	name nickname rate_plan_name agency lender parts steps tag tags template`)
 

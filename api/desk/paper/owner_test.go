@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -28,8 +29,14 @@ type entry struct {
 // post writes entries of the ledger, as a transaction each.
 func (d *Papers) post(t *testing.T, entries ...entry) {
 	t.Helper()
+	d.postOf(t, account, entries...)
+}
+
+func (d *Papers) postOf(t *testing.T, account fleet.AccountID, entries ...entry) {
+	t.Helper()
 	batch, err := d.DB.PrepareBatch(t.Context(), `INSERT INTO ledger_entries (account, local_date, ledger_account,
-		transaction, entry_no, id, amount, currency, use_date, vehicle, booking, location, purpose, kind, source)`)
+		transaction, entry_no, id, amount, currency, use_date, vehicle, booking, location, purpose, kind, source,
+		entered_at)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +44,8 @@ func (d *Papers) post(t *testing.T, entries ...entry) {
 		vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, e.vehicle)
 		id := d.Store.NextID()
 		if err := batch.Append(uint64(account), e.day, e.account, id, uint32(1), id, e.amount,
-			cmp.Or(e.currency, "USD"), e.day, vehicle, e.booking, e.location, e.purpose, e.kind, e.source); err != nil {
+			cmp.Or(e.currency, "USD"), e.day, vehicle, e.booking, e.location, e.purpose, e.kind, e.source,
+			time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

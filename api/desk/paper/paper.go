@@ -8,7 +8,8 @@
 // A paper is sealed by one revision of it, from which on nothing that is printed changes. Its number is given after
 // that, by one revision of the register of its series (see number.go). Papers post nothing: charges, payments and
 // deposits stand in the ledger because of their bookings and payments already. What owners get is posted by its month,
-// whether or not there is a statement of it (see share.go).
+// whether or not there is a statement of it (see share.go), and what is paid to them with its statement (see
+// payout.go).
 package paper
 
 import (
@@ -31,6 +32,7 @@ type Papers struct {
 	*base.Base
 	logs   map[string]*record.Log[record.Paper]
 	series *record.Log[record.PaperSeries]
+	shares sharesLook
 	turns  [64]sync.Mutex // of those who number papers of a series in this process, so that they do not collide in vain
 }
 

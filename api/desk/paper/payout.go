@@ -2,12 +2,12 @@ package paper
 
 import (
 	"context"
-	"fmt"
-	"hash/fnv"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/query"
 )
 
 // Payout is how an owner's statement is paid.
@@ -17,8 +17,13 @@ type Payout struct {
 }
 
 // PayOwner notes that an owner's statement was paid: an expense of the category owner_payout takes what the statement
-// says off what is owed to the owner, and the statement is paid then. The expense bears an id that is made of the
-// statement's, so that one payout is posted however often this is tried. check may refuse the revision that is paid.
+// says, less what the owner owes by others of the currency that are not settled, off what is owed to the owner; the
+// statement, and those others, are paid by it then. The expense bears an id that is made of the statement's, so that
+// one payout is posted however often this is tried. check may refuse the revision that is paid.
+//
+//	others say that the payout settles them ──► the payout is posted ──► the statement says that it is paid by it
+//
+// Whatever says so is to be paid again once that payout is voided, and of no other.
 func (d *Papers) PayOwner(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, o Payout,
 	check func(*rec) error) (rec, error) {
 	log := d.Log(record.OwnerStatements)
@@ -29,14 +34,14 @@ func (d *Papers) PayOwner(ctx context.Context, by record.Author, account fleet.A
 	if err := check(&r); err != nil {
 		return log.AlreadyDone(ctx, err, by, account, id)
 	}
-	name := fleet.FormatID(fleet.OwnerPaperPrefix, id)
 	switch {
 	case r.Body.Status != record.PaperIssued:
-		return log.AlreadyDone(ctx, &record.TransitionError{What: "owner statement " + name, Current: r.Body.Status,
+		return log.AlreadyDone(ctx, &record.TransitionError{
+			What: "owner statement " + fleet.FormatID(fleet.OwnerPaperPrefix, id), Current: r.Body.Status,
 			Wanted: record.PaperPaid, Allowed: []string{}}, by, account, id)
 	case r.Body.Total.Amount <= 0:
 		return r, fleet.NewError(fleet.CodeConflict, "The statement "+r.Body.Number+" says that nothing is to be paid out. "+
-			"What an owner owes stays on owners_payable, and lessens what is owed to them later.")
+			"What the owner owes by it is taken off the next statement of this owner and currency that is paid.")
 	}
 	if o.PaidOn == "" {
 		s, err := d.settingOf(ctx, account)
@@ -45,47 +50,150 @@ func (d *Papers) PayOwner(ctx context.Context, by record.Author, account fleet.A
 		}
 		o.PaidOn = dayOf(record.InstantOf(d.Now()), s.zone)
 	}
-	if err := d.payOut(ctx, by, account, name, &r.Body, o); err != nil {
+	payout, err := d.payOut(ctx, by, account, &r, o)
+	if err != nil {
 		return r, err
 	}
-	return log.Update(ctx, by, account, id, 0, func(r *rec) error {
-		r.Body.Status = record.PaperPaid
+	paid, err := log.Update(ctx, by, account, id, 0, func(r *rec) error {
+		if stands, _, err := d.payout(ctx, account, payout); err != nil || !stands || r.Body.Status != record.PaperIssued {
+			return err
+		}
+		r.Body.Status, r.Body.PayoutID = record.PaperPaid, fleet.FormatID(fleet.ExpensePrefix, payout)
 		return nil
 	})
+	if err != nil {
+		return paid, err
+	}
+	// It may have been voided before that was written, and then what follows from its voiding found nothing.
+	if stands, _, err := d.payout(ctx, account, payout); err != nil || stands {
+		return paid, err
+	}
+	return d.unpay(ctx, by, account, id, fleet.FormatID(fleet.ExpensePrefix, payout))
 }
 
-// payOut posts the payout of a statement, unless it is posted. Those that were voided are left as they are.
-func (d *Papers) payOut(ctx context.Context, by record.Author, account fleet.AccountID, statement string,
-	p *record.Paper, o Payout) error {
+// payout says whether a payout stands in the books, and whether it was voided; neither is so if it was never posted.
+func (d *Papers) payout(ctx context.Context, account fleet.AccountID, id uint64) (stands, voided bool, err error) {
+	e, err := d.Expenses.Get(ctx, account, id)
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		return false, false, nil
+	}
+	voided = err == nil && e.Body.Status == record.ExpenseVoided
+	return err == nil && !voided, voided, err
+}
+
+// payOut posts the payout of a statement, unless one stands, and returns the id of the one that does. Those that were
+// voided are left as they are.
+func (d *Papers) payOut(ctx context.Context, by record.Author, account fleet.AccountID, r *rec,
+	o Payout) (uint64, error) {
+	statement := fleet.FormatID(fleet.OwnerPaperPrefix, r.ID)
 	for attempt := 0; ; attempt++ {
-		hash := fnv.New64a()
-		fmt.Fprintf(hash, "payout %d %s %d", account, statement, attempt)
-		id := max(hash.Sum64()>>1, 1) // as fleet.DerivedID
+		id := fleet.NamedID("payout %d %s %d", account, statement, attempt)
+		stands, voided, err := d.payout(ctx, account, id)
+		if err != nil || stands {
+			return id, err
+		}
+		if voided {
+			continue
+		}
+		amount, what, err := d.takeOff(ctx, by, account, r, fleet.FormatID(fleet.ExpensePrefix, id))
+		if err != nil {
+			return id, err
+		}
 		e, _, err := d.Expenses.Ensure(ctx, by, account, id, record.Expense{ExpenseFields: record.ExpenseFields{
-			Category: ledger.OwnerPayout, OwnerCustomerID: p.CustomerID, Description: p.Number, Amount: p.Total,
+			Category: ledger.OwnerPayout, OwnerCustomerID: r.Body.CustomerID, Description: what, Amount: amount,
 			IncurredOn: o.PaidOn, PaidOn: o.PaidOn, PaymentMethod: o.Method}, Status: record.ExpensePosted,
 			PostedAt: record.InstantOf(d.Now()), StatementID: statement})
 		if err != nil || e.Body.Status != record.ExpenseVoided {
-			return err
+			return id, err
 		}
 	}
 }
 
-// afterPayout has a statement whose payout was taken out of the books be to be paid again.
-func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
-	before, after, err := record.Bodies[record.Expense](w)
-	if err != nil || before == nil || after.Status != record.ExpenseVoided || before.Status == after.Status {
-		return err
-	}
-	id, err := fleet.ParseID(fleet.OwnerPaperPrefix, after.StatementID)
+// takeOff has the statements by which an owner owes, and that nothing settles yet, be paid by a payout that is about to
+// be posted. It returns what is left to be paid out of a statement then, and which are in it.
+func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.AccountID, r *rec,
+	payout string) (record.Money, string, error) {
+	amount, numbers := r.Body.Total, []string{}
+	statements, err := d.ofOwner(ctx, account, r.Body.CustomerID, r.Body.Currency)
 	if err != nil {
-		return nil // of none
+		return amount, "", err
 	}
-	_, err = d.Log(record.OwnerStatements).Update(ctx, w.System(), w.Account, id, 0, func(r *rec) error {
-		if r.Body.Status == record.PaperPaid {
-			r.Body.Status = record.PaperIssued
+	open := func(p *record.Paper) bool {
+		return p.Total.Amount < 0 && (p.Status == record.PaperIssued || p.PayoutID == payout)
+	}
+	left, owes := amount.Amount, []rec{}
+	for _, s := range statements {
+		if open(&s.Body) {
+			left += s.Body.Total.Amount
+			owes, numbers = append(owes, s), append(numbers, s.Body.Number)
+		}
+	}
+	if left <= 0 {
+		return amount, "", fleet.NewError(fleet.CodeConflict, "Nothing is to be paid out of the statement "+r.Body.Number+
+			": the owner owes as much or more by "+strings.Join(numbers, ", ")+". That is taken off the first statement that "+
+			"is paid and comes to more; what is due until then can be written as an expense of the category owner_payout.")
+	}
+	what := r.Body.Number
+	for _, s := range owes {
+		taken := false
+		if _, err := d.Log(record.OwnerStatements).Update(ctx, by, account, s.ID, 0, func(s *rec) error {
+			if taken = open(&s.Body); taken {
+				s.Body.Status, s.Body.PayoutID = record.PaperPaid, payout
+			}
+			return nil
+		}); err != nil {
+			return amount, "", err
+		}
+		if taken { // and by no other payout meanwhile
+			amount.Amount += s.Body.Total.Amount
+			what += ", less " + s.Body.Number
+		}
+	}
+	return amount, what, nil
+}
+
+// ofOwner are the statements of an owner in a currency.
+func (d *Papers) ofOwner(ctx context.Context, account fleet.AccountID, owner, currency string) ([]rec, error) {
+	if err := d.Store.MendNow(ctx, record.OwnerStatements.Name); err != nil {
+		return nil, err
+	}
+	stored, err := query.PapersOfOwner(ctx, d.DB, account, record.OwnerStatements.Name, owner, currency)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := decoded(account, stored)
+	return all, err
+}
+
+// unpay has a statement that a voided payout had paid be to be paid again. One that another payout pays by now stays.
+func (d *Papers) unpay(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+	payout string) (rec, error) {
+	return d.Log(record.OwnerStatements).Update(ctx, by, account, id, 0, func(r *rec) error {
+		if r.Body.Status == record.PaperPaid && r.Body.PayoutID == payout {
+			r.Body.Status, r.Body.PayoutID = record.PaperIssued, ""
 		}
 		return nil
 	})
-	return err
+}
+
+// afterPayout has the statements of which the payout was taken out of the books be to be paid again.
+func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
+	before, after, err := record.Bodies[record.Expense](w)
+	if err != nil || before == nil || after.Status != record.ExpenseVoided || before.Status == after.Status ||
+		after.StatementID == "" {
+		return err
+	}
+	statements, err := d.ofOwner(ctx, w.Account, after.OwnerCustomerID, after.Amount.Currency)
+	if err != nil {
+		return err
+	}
+	payout := fleet.FormatID(fleet.ExpensePrefix, w.ID)
+	for _, s := range statements {
+		if s.Body.PayoutID == payout {
+			if _, err := d.unpay(ctx, w.System(), w.Account, s.ID, payout); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

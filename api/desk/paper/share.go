@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,35 +23,84 @@ import (
 // category owner_share, which is made and changed by schedule: its days are what a statement tells (see
 // paperwork.OwnerDays), and the ledger posts the difference to what stood. The id of an expense is made of what it is
 // of, and it is changed only upon the revision that was read before the ledger was: so any number of processes make the
-// same one, and none puts older sums over newer ones. Whoever is refused notes nothing, and looks again.
+// same one, and none puts older sums over newer ones. Whoever is refused does not note that vehicle, and looks at it
+// again; all others are noted.
 
 // Bounds of the duty. Whether anything has changed is read from sums by month: 0.4 s of 5 million.
 const (
 	sharesEvery  = time.Minute
-	sharesMost   = 5000 // months of vehicles that a round looks at
-	sharesAtOnce = 8    // expenses that are being written
+	sharesMost   = 5000            // months of vehicles that a round looks at
+	sharesAtOnce = 8               // expenses that are being written
+	sharesWhole  = time.Hour       // after which all is looked at, and not only what was written since the last look
+	sharesAgain  = 2 * time.Minute // that a look goes back beyond the last: a write bears a time from before it
+	sharesRounds = 100             // after which who waits for an account's shares gives up
 )
+
+// sharesLook is how far a process has looked for what owners get.
+type sharesLook struct {
+	mu    sync.Mutex
+	since query.SharesSince // what was written before was looked at
+	whole time.Time         // when all was looked at last, by the clock of entries
+}
 
 // PostShares brings what owners of vehicles get into the books, wherever something has changed since that was looked
 // at.
 func (d *Papers) PostShares(ctx context.Context) error {
-	pending, err := query.OwnerSharesPending(ctx, d.DB, shareAccounts, sharesMost)
-	if err != nil {
+	d.shares.mu.Lock()
+	defer d.shares.mu.Unlock()
+	begun := query.SharesSince{Records: d.Now().Add(-sharesAgain), Entries: time.Now().Add(-sharesAgain)}
+	since := d.shares.since
+	whole := time.Since(d.shares.whole) > sharesWhole
+	if whole {
+		since = query.SharesSince{}
+	}
+	if _, left, err := d.lookAtShares(ctx, 0, since); err != nil || left {
 		return err
 	}
-	var accounts [][]query.PendingShare // those of each account
-	for _, p := range pending {
-		if n := len(accounts); n == 0 || accounts[n-1][0].Account != p.Account {
-			accounts = append(accounts, nil)
-		}
-		accounts[len(accounts)-1] = append(accounts[len(accounts)-1], p)
+	if d.shares.since = begun; whole {
+		d.shares.whole = time.Now()
 	}
-	return base.Each(ctx, accounts, func(some []query.PendingShare) error {
-		if err := d.postShares(ctx, some[0].Account, some); err != nil {
-			return fmt.Errorf("shares of owners of %s: %w", some[0].Account, err)
+	return nil
+}
+
+// PostSharesOf brings what owners of an account's vehicles get into the books as they stand, so that nothing is left
+// that a later look would post.
+func (d *Papers) PostSharesOf(ctx context.Context, account fleet.AccountID) error {
+	for range sharesRounds {
+		if found, _, err := d.lookAtShares(ctx, account, query.SharesSince{}); err != nil || !found {
+			return err
+		}
+	}
+	return fleet.NewError(fleet.CodeConflict,
+		"What owners of vehicles get is still being brought into the books. Try again in some minutes.")
+}
+
+// lookAtShares looks at what was written of an account, 0 for all, since an instant. It says whether there was
+// anything, and whether something is left to be looked at.
+func (d *Papers) lookAtShares(ctx context.Context, account fleet.AccountID, since query.SharesSince) (found, left bool,
+	err error) {
+	pending, err := query.OwnerSharesPending(ctx, d.DB, account, since, shareAccounts, sharesMost)
+	if err != nil {
+		return false, true, err
+	}
+	left = len(pending) == sharesMost
+	of := map[fleet.AccountID][]query.PendingShare{}
+	var accounts []fleet.AccountID
+	for _, p := range pending {
+		if of[p.Account] == nil {
+			accounts = append(accounts, p.Account)
+		}
+		of[p.Account] = append(of[p.Account], p)
+	}
+	err = base.Each(ctx, accounts, func(account fleet.AccountID) error {
+		outrun, err := d.postShares(ctx, account, of[account])
+		left = left || outrun
+		if err != nil {
+			return fmt.Errorf("shares of owners of %s: %w", account, err)
 		}
 		return nil
 	})
+	return len(pending) > 0, left, err
 }
 
 // shareAccounts are the accounts of the ledger that what owners get may be made of.
@@ -74,15 +123,18 @@ type sharing struct {
 	days     map[uint64][]query.OwnerDay
 	vehicles map[uint64]*record.Vehicle
 	told     map[shareOf][]record.PaperLine
+	outrun   bool // another process was quicker somewhere, and that is not noted
 }
 
 // shareOf is what an expense is of, beside its month; the vehicle is "" where it is of all.
 type shareOf struct{ vehicle, owner, currency string }
 
-func (d *Papers) postShares(ctx context.Context, account fleet.AccountID, pending []query.PendingShare) error {
+// postShares looks at some months of vehicles of an account, and says whether another process was quicker somewhere.
+func (d *Papers) postShares(ctx context.Context, account fleet.AccountID,
+	pending []query.PendingShare) (outrun bool, err error) {
 	s, err := d.settingOf(ctx, account)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var ids []uint64
 	var refs []record.Ref
@@ -102,23 +154,24 @@ func (d *Papers) postShares(ctx context.Context, account fleet.AccountID, pendin
 		told: map[shareOf][]record.PaperLine{}}
 	days, err := query.OwnersOfVehicles(ctx, d.DB, account, ids, s.zone.String())
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, day := range days {
 		look.days[day.Vehicle] = append(look.days[day.Vehicle], day)
 	}
 	seen, err := d.Store.See(ctx, account, refs...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, id := range ids {
 		v, _, err := d.Vehicles.In(seen, account, id)
 		if err != nil {
-			return err
+			return false, err
 		}
 		look.vehicles[id] = &v.Body
 	}
-	return base.Each(ctx, order, func(month time.Time) error { return look.month(ctx, month, months[month]) })
+	err = base.Each(ctx, order, func(month time.Time) error { return look.month(ctx, month, months[month]) })
+	return look.outrun, err
 }
 
 // month brings the expenses of a month of some vehicles to what their owners get, and notes which it has looked at.
@@ -148,6 +201,8 @@ func (d *sharing) month(ctx context.Context, month time.Time, pending []query.Pe
 	}
 	work, inner := errgroup.WithContext(ctx)
 	work.SetLimit(sharesAtOnce)
+	var mu sync.Mutex
+	outrun := map[string]bool{} // vehicles of which another process wrote an expense meanwhile
 	for of, days := range wanted {
 		id := shareID(d.account, of, number)
 		become := func(e *record.Expense) { shareExpense(e, of, days, month, number) }
@@ -156,11 +211,24 @@ func (d *sharing) month(ctx context.Context, month time.Time, pending []query.Pe
 		if become(&after); there && reflect.DeepEqual(before, after) || !there && days == nil {
 			continue
 		}
-		work.Go(func() error { return d.write(inner, id, had[id], of, become) })
+		work.Go(func() error {
+			err := d.write(inner, id, had[id], of, become)
+			if fleet.CodeOf(err) == fleet.CodeStale {
+				mu.Lock()
+				defer mu.Unlock()
+				outrun[of.vehicle] = true
+				return nil
+			}
+			return err
+		})
 	}
 	if err := work.Wait(); err != nil {
 		return err
 	}
+	d.outrun = d.outrun || len(outrun) > 0
+	pending = slices.DeleteFunc(pending, func(p query.PendingShare) bool {
+		return outrun[fleet.FormatID(fleet.VehiclePrefix, p.Vehicle)]
+	})
 	token := fmt.Sprintf("shares:%d:%d", d.account, record.RandomID())
 	return query.NoteSharesLooked(record.WithToken(ctx, token), d.DB, pending, d.Now())
 }
@@ -230,7 +298,8 @@ func (d *sharing) toldOnce(ctx context.Context, of shareOf, from, until string) 
 	return told, nil
 }
 
-// write makes an expense, or changes it upon the revision that was read, 0 for none.
+// write makes an expense, or changes it upon the revision that was read, 0 for none. An error of the code
+// fleet.CodeStale says that another process was quicker.
 func (d *sharing) write(ctx context.Context, id, revision uint64, of shareOf, become func(*record.Expense)) error {
 	if revision != 0 {
 		_, err := d.Expenses.Update(ctx, record.System, d.account, id, revision,
@@ -249,8 +318,8 @@ func (d *sharing) write(ctx context.Context, id, revision uint64, of shareOf, be
 	become(&e)
 	_, fresh, err := d.Expenses.Ensure(ctx, record.System, d.account, id, e)
 	if err == nil && !fresh {
-		err = fmt.Errorf("expense %s was made by another process meanwhile; the next round looks again",
-			fleet.FormatID(fleet.ExpensePrefix, id))
+		err = fleet.NewError(fleet.CodeStale, "The expense "+fleet.FormatID(fleet.ExpensePrefix, id)+
+			" was made by another process meanwhile.")
 	}
 	return err
 }
@@ -273,7 +342,5 @@ func shareExpense(e *record.Expense, of shareOf, days []record.OwnerDay, month t
 // shareID names the expense of an owner's share in a month of a vehicle, so that whoever makes it gives it the same
 // name.
 func shareID(account fleet.AccountID, of shareOf, month int) uint64 {
-	hash := fnv.New64a()
-	fmt.Fprintf(hash, "share of an owner %d %s %s %s %d", account, of.vehicle, of.owner, of.currency, month)
-	return max(hash.Sum64()>>1, 1) // as fleet.DerivedID
+	return fleet.NamedID("share of an owner %d %s %s %s %d", account, of.vehicle, of.owner, of.currency, month)
 }

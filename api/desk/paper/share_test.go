@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -239,6 +240,74 @@ func TestOldSumsOfSharesDoNotStand(t *testing.T) {
 	}
 }
 
+// A vehicle that was somebody's, and is nobody's before anybody looks, is looked at for what it earned until then.
+func TestWhoOwnedAVehicleBeforeAnybodyLookedGetsTheShare(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	car := d.car(t, "CAR", owner)
+	d.share(t) // of the second one nothing is known by then
+	other := d.car(t, "BUS", owner)
+	on(t, "2026-01-20")
+	d.give(t, car, "", 10000)
+	d.give(t, other, "", 10000)
+	d.earns(t, other, "2026-01-19", 100)
+	d.earns(t, other, "2026-01-20", 7)
+	for _, process := range []*Papers{open(t, d.DB, 2), d} {
+		process.share(t)
+		if got := inAll(d.booked(t, ledger.OwnersPayable)); got[shareIn{owner, other, "", "USD"}] != -100 {
+			t.Errorf("the books owe %v", got)
+		}
+	}
+}
+
+// Two processes look at the same months at once: each expense is made once, and neither stops the other.
+func TestTwoWhoPostSharesAtOnceDoNotStopEachOther(t *testing.T) {
+	on(t, "2026-01-10")
+	d := withAccount(t)
+	if _, _, err := d.Accounts.Create(t.Context(), by, 8, 8,
+		record.Account{Name: "Other", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
+		t.Fatal(err)
+	}
+	const cars = 25
+	want := int64(0)
+	for _, account := range []fleet.AccountID{account, 8} {
+		var entries []entry
+		want = 0
+		for i := range cars {
+			made, err := d.Vehicles.New(t.Context(), by, account, record.Vehicle{Status: record.VehicleAvailable,
+				VehicleFields: record.VehicleFields{Make: "Kia", LicensePlate: fmt.Sprint("CAR", i), OwnerCustomerID: "cus_5"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, entry{day: "2026-01-05", account: "revenue.time", kind: "booking", booking: 77,
+				vehicle: fleet.FormatID(fleet.VehiclePrefix, made.ID), amount: -int64(100 + i)})
+			want += int64(100 + i)
+		}
+		d.postOf(t, account, entries...)
+	}
+	var both sync.WaitGroup
+	for _, process := range []*Papers{d, open(t, d.DB, 2)} {
+		both.Go(func() {
+			if err := process.PostShares(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	for _, account := range []fleet.AccountID{account, 8} {
+		var made uint64
+		var sum int64
+		if err := d.DB.QueryRow(t.Context(), `SELECT count(), sum(JSONExtractInt(body, 'amount', 'amount'))
+			FROM expenses FINAL WHERE category = 'owner_share' AND account = ?`, uint64(account)).Scan(&made, &sum); err != nil {
+			t.Fatal(err)
+		}
+		if made != cars || sum != want {
+			t.Errorf("account %d: %d expenses of %d, want %d of %d", account, made, sum, cars, want)
+		}
+	}
+}
+
 // A statement is paid once, however often that is asked for, and again after its payout was voided.
 func TestAStatementIsPaidOnce(t *testing.T) {
 	on(t, "2026-01-01")
@@ -272,6 +341,93 @@ func TestAStatementIsPaidOnce(t *testing.T) {
 	if _, err := d.PayOwner(t.Context(), by, account, owes.ID, Payout{},
 		func(*rec) error { return nil }); fleet.CodeOf(err) != fleet.CodeConflict {
 		t.Errorf("who owes was paid: %v", err)
+	}
+}
+
+// What is voided is looked at twice, as after a crash, and the second time when the statement was paid again: it stays.
+func TestAVoidedPayoutThatIsLookedAtAgainLeavesTheNextOneAlone(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	d.earns(t, d.car(t, "CAR", owner), "2026-01-10", 100)
+	r := d.tell(t, owner, "2026-01", 100, 100)
+	paid := func(want string) string {
+		t.Helper()
+		p, err := d.PayOwner(t.Context(), by, account, r.ID, Payout{}, anyRevision)
+		if err != nil || p.Body.Status != want {
+			t.Fatalf("%s, %v", p.Body.Status, err)
+		}
+		return p.Body.PayoutID
+	}
+	first := paid(record.PaperPaid)
+	d.voidPayouts(t)
+	second := paid(record.PaperPaid)
+	if first == second {
+		t.Fatal("a voided payout pays")
+	}
+	id, _ := fleet.ParseID(fleet.ExpensePrefix, first)
+	posted := record.Expense{ExpenseFields: record.ExpenseFields{OwnerCustomerID: owner, Amount: usd(100)},
+		Status: record.ExpensePosted, StatementID: fleet.FormatID(fleet.OwnerPaperPrefix, r.ID)}
+	voided := posted
+	voided.Status = record.ExpenseVoided
+	before, _ := json.Marshal(posted)
+	after, _ := json.Marshal(voided)
+	for range 2 {
+		if err := d.afterPayout(t.Context(), record.Written{Account: account, Kind: d.Expenses.Kind().Name, ID: id,
+			Revision: 2, Action: "update", Before: before, After: after}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Log(record.OwnerStatements).Get(t.Context(), account, r.ID)
+		if err != nil || p.Body.Status != record.PaperPaid || p.Body.PayoutID != second {
+			t.Fatalf("%s by %s, %v", p.Body.Status, p.Body.PayoutID, err)
+		}
+	}
+}
+
+// What an owner owes by a statement is taken off the next one that is paid, once, and owed again if that is voided.
+func TestWhatAnOwnerOwesIsTakenOffTheNextPayout(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	car := d.car(t, "CAR", owner)
+	var all []rec
+	for i, amount := range []int64{100, -100, 80, 300} {
+		month := time.Date(2026, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Format("2006-01")
+		d.earns(t, car, month+"-10", amount)
+		all = append(all, d.tell(t, owner, month, amount, amount))
+		if i == 0 {
+			if _, err := d.PayOwner(t.Context(), by, account, all[0].ID, Payout{}, anyRevision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.share(t)
+	owed := func() int64 { return inAll(d.booked(t, ledger.OwnersPayable))[shareIn{owner, "", "", "USD"}] }
+	pay := func(i int, code fleet.Code) {
+		t.Helper()
+		if _, err := d.PayOwner(t.Context(), by, account, all[i].ID, Payout{}, anyRevision); fleet.CodeOf(err) != code {
+			t.Fatalf("%s: %v", all[i].Body.Number, err)
+		}
+	}
+	pay(1, fleet.CodeConflict)
+	pay(2, fleet.CodeConflict)
+	pay(3, "")
+	if got := owed(); got != 100+200 {
+		t.Errorf("%d was paid", got)
+	}
+	pay(1, fleet.CodeTransition)
+	d.voidPayouts(t) // that of January, too
+	for i := range all {
+		p, err := d.Log(record.OwnerStatements).Get(t.Context(), account, all[i].ID)
+		if err != nil || p.Body.Status != record.PaperIssued || p.Body.PayoutID != "" {
+			t.Errorf("%s: %s by %s, %v", p.Body.Number, p.Body.Status, p.Body.PayoutID, err)
+		}
+	}
+	pay(3, "")
+	pay(2, "")
+	pay(0, "")
+	if got := owed(); got != 100-100+80+300 {
+		t.Errorf("%d was paid in all", got)
 	}
 }
 

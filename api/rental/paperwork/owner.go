@@ -32,10 +32,11 @@ func OwnersCosts(s *record.PaperSettings) []string {
 	return ownersCosts
 }
 
-// KnowsCost says whether there is a category of expenses of a name that an owner may bear: what owners get is none.
+// KnowsCost says whether there is a category of expenses of a name that an owner may bear: what owners get is none, nor
+// is what is no cost, as the price of a vehicle.
 func KnowsCost(category string) bool {
 	return slices.Contains(ledger.Categories, category) && category != ledger.OwnerShare &&
-		category != ledger.OwnerPayout
+		ledger.CostOf(category).Type() == ledger.Cost
 }
 
 // notShared are accounts of revenue that are no owner's: tolls and fines are charged for whoever paid them.

@@ -1,12 +1,22 @@
--- Which months of the books of vehicles, of all accounts, must be looked at for what their owners get: those of vehicles
--- that are or were somebody's of which entries, or whose owner, share, the costs that owners bear or the time zone are not
--- what was looked at last. basis is the fingerprint of these; entries are known by the sums of ledger_months, which are put
--- right by themselves. A vehicle that nobody has looked at has the month 1970-01-01 besides, so that it is known also when
--- it is nobody's again. EXPLAIN indexes=1: ledger_months by account, ledger_account and vehicle; vehicles is read whole.
-WITH owned AS (
+-- Which months of the books of vehicles, of one account or for 0 of all, must be looked at for what their owners get: those
+-- of vehicles that are or were somebody's of which entries, or whose owner, share, the costs that owners bear or the time
+-- zone are not what was looked at last. basis is the fingerprint of these; entries are known by the sums of ledger_months,
+-- which are put right by themselves. Of vehicles, accounts and entries those count that were written since an instant each,
+-- for 0 all. owner_shares_known has noted each vehicle with the month 1970-01-01, which is looked at by itself. What was
+-- looked at longest ago comes first. EXPLAIN indexes=1: ledger_entries by entered_at_minmax, ledger_months by account and
+-- ledger_account; of vehicles and accounts what is read of all is updated_at.
+WITH changed AS (
+    SELECT account, id AS vehicle FROM vehicles FINAL
+    WHERE updated_at >= fromUnixTimestamp64Milli({records:Int64}, 'UTC') OR account IN (
+        SELECT account FROM accounts FINAL WHERE updated_at >= fromUnixTimestamp64Milli({records:Int64}, 'UTC'))
+    UNION DISTINCT
+    SELECT DISTINCT account, vehicle FROM ledger_entries
+    WHERE {entries:Int64} != 0 AND entered_at >= fromUnixTimestamp64Milli({entries:Int64}, 'UTC') AND vehicle != 0
+), owned AS (
     SELECT account, id AS vehicle, cityHash64(owner_customer_id, JSONExtractRaw(body, 'owner_share_bp')) AS terms
     FROM vehicles FINAL
-    WHERE owner_customer_id != '' OR (account, id) IN (SELECT account, vehicle FROM owner_share_looks)
+    WHERE (account, id) IN (SELECT account, vehicle FROM owner_share_looks) AND ({account:UInt64} IN (0, account))
+        AND ({records:Int64} = 0 OR (account, id) IN changed)
 )
 SELECT m.account AS account, m.vehicle AS vehicle, m.month AS month,
     cityHash64(o.terms, a.terms, m.total, m.counted, m.ids) AS basis
@@ -25,5 +35,5 @@ LEFT JOIN (
 ) AS a ON a.account = m.account
 LEFT JOIN owner_share_looks AS l FINAL ON l.account = m.account AND l.vehicle = m.vehicle AND l.month = m.month
 WHERE l.basis != cityHash64(o.terms, a.terms, m.total, m.counted, m.ids)
-ORDER BY account, month, vehicle
+ORDER BY l.at, account, month, vehicle
 LIMIT {limit:UInt32}
