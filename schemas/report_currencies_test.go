@@ -44,6 +44,8 @@ func TestALifetimeValueIsThatOfCustomersInTheCurrency(t *testing.T) {
 		record(t, db, "bookings", 7, id, "2026-02-01 00:00:00", `{"status":"completed","vehicle_id":"veh_1","actual_pickup_at":"2026-03-01T10:00:00Z",
 			"actual_return_at":"2026-03-03T10:00:00Z","charges":[{"type":"time","quantity":1,"amount":{"amount":9000}}],`+more+`}`)
 	}
+	put(t, db, `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, customer) VALUES
+		(7, '2026-03-02', 'revenue.time', 1, 1, 1, -9000, 'USD', 31), (7, '2026-03-02', 'revenue.time', 2, 1, 2, -9000, 'EUR', 32)`)
 	want(t, ask(t, db, "customers", "total"), "", "customers 2, paying_customers 1, lifetime_net 9000, billed 9000")
 	want(t, ask(t, db, "customers", "total", "currency", "EUR"), "", "customers 2, paying_customers 1, lifetime_net 9000")
 }

@@ -73,7 +73,15 @@ func TestSchedulesAddUpWhateverTheTerms(t *testing.T) {
 		for _, what := range []What{Depreciation, Insurance, Interest, Lease} {
 			items := of(s.Items, what)
 			for i, item := range items {
-				kept := v.DisposalOn != "" && what != Interest && item.To >= day(v.DisposalOn) // beyond the sale
+				kept := false // beyond the sale, without a refund of it
+				if gone := day(v.DisposalOn); gone != 0 && what != Interest && item.To >= gone {
+					left := item.Amount.Amount
+					if item.Refunded != nil {
+						left -= item.Refunded.Amount.Amount
+					}
+					kept = what == Depreciation || gone <= item.From ||
+						left != firstDays(item.Amount.Amount, int64(item.To+1-item.From), int64(gone-item.From))
+				}
 				if item.Amount.Amount <= 0 || item.To < item.From || kept ||
 					i > 0 && (item.From <= items[i-1].To || item.Number <= items[i-1].Number) {
 					t.Fatalf("%s", text(items[max(i-1, 0):i+1]))

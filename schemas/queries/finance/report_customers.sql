@@ -11,7 +11,7 @@
 -- figure returning_rentals count: Of these, rentals that were not their customer's first.
 -- figure billed money: What those of these rentals that are in the currency come to without taxes, with all that is posted by now.
 -- figure lifetime_net amount: What the books have of the customers in the currency from their first day through the end of the span:
---   revenue less discounts, refunds and what platforms keep, without taxes; fees of cancelled bookings too.
+--   revenue less discounts, refunds and what platforms keep, without taxes and tolls passed on; fees of cancelled bookings too.
 -- figure paying_customers distinct: Of the customers, those of whom the books have such: those of whom lifetime_net is.
 -- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
 -- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
@@ -80,7 +80,8 @@ LEFT JOIN (
             AND currency = {currency:String} AND customer != 0
         GROUP BY customer, ledger_account
     )
-    WHERE startsWith(ledger_account, 'revenue.') OR startsWith(ledger_account, 'contra.') OR ledger_account = 'cost.platform_fee'
+    WHERE transform(CAST(ledger_account, 'String'), {accounts:Array(String)}, {measures:Array(String)}, '') IN ('revenue_time', 'revenue_mileage',
+        'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds', 'platform_fees')
     GROUP BY customer
 ) AS l ON l.customer = c.customer
 GROUP BY key
