@@ -135,7 +135,7 @@ func TestHandoversWrittenDownAfterwardsDoNotOverlap(t *testing.T) {
 	w.do("POST", second+"/return", handover(-5*day, 400)).ok(200)
 	refused(first+"/return", handover(-6*day, 200), "B-1002")
 	refused(first+"/return", handover(-1*day, 200), "B-1002")
-	w.do("POST", first+"/return", handover(-7*day, 200)).ok(200)
+	w.do("POST", first+"/return", handover(-7*day-0.01, 200)).ok(200)
 	refused(first+"/correct", `{"reason":"x","return":{"at":"`+w.in(-6.9*day)+`"}}`, "B-1002")
 
 	// One that came back late, after its successor says to have driven off.
