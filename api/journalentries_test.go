@@ -81,23 +81,24 @@ func TestAJournalEntryThatCannotBeIsRefused(t *testing.T) {
 		`100,"currency":"EUR"}}]`, 1)
 	const march = "2026-03-01"
 	for body, want := range map[string]string{
-		journal(march, "", "cash 100", "equity -99"): "/lines",
-		journal(march, "", "cash 100"):               "/lines",
-		journal(march, "", "cash 9007199254740991", "cash 1", "equity -9007199254740991", "equity -1"): "/lines",
-		journal(march, "", "cash 100", "equity -0"):                                                    "/lines/1/credit/amount",
-		journal(march, "", "cash 100", "capital -100"):                                                 "/lines/1/ledger_account",
-		journal("2026-01-31", "", "cash 100", "equity -100"):                                           "/on",
-		journal("1969-03-01", "", "cash 100", "equity -100"):                                           "/on",
-		journal(march, `"opening":true,`, "cash 100", "revenue.time -100"):                             "/lines/1/ledger_account",
-		journal(march, "", "cash 100", "equity -100"+foreign):                                          "/lines/1/vehicle_id",
-		journal(march, "", `cash 100 ,"customer_id":"cus_1"`, "equity -100"):                           "/lines/0/customer_id",
-		journal(march, "", `cash 100 ,"location_id":"x"`, "equity -100"):                               "/lines/0/location_id",
-		journal(march, "", `cash 1 ,"credit":{"amount":1,"currency":"USD"}`, "equity -1"):              "/lines/0/credit",
-		`{"on":"2026-03-01","lines":[{"ledger_account":"cash"},{"ledger_account":"fx"}]}`:              "/lines/0/debit /lines/1/debit",
+		journal(march, "", "cash 100", "equity -99"):                                      "/lines",
+		journal(march, "", "cash 100"):                                                    "/lines",
+		journal(march, "", "cash 100", "equity -0"):                                       "/lines/1/credit/amount",
+		journal(march, "", "cash 100", "capital -100"):                                    "/lines/1/ledger_account",
+		journal("2026-01-31", "", "cash 100", "equity -100"):                              "/on",
+		journal("1969-03-01", "", "cash 100", "equity -100"):                              "/on",
+		journal(march, `"opening":true,`, "cash 100", "revenue.time -100"):                "/lines/1/ledger_account",
+		journal(march, "", "cash 100", "equity -100"+foreign):                             "/lines/1/vehicle_id",
+		journal(march, "", `cash 100 ,"customer_id":"cus_1"`, "equity -100"):              "/lines/0/customer_id",
+		journal(march, "", `cash 100 ,"location_id":"x"`, "equity -100"):                  "/lines/0/location_id",
+		journal(march, "", `cash 1 ,"credit":{"amount":1,"currency":"USD"}`, "equity -1"): "/lines/0/credit",
+		`{"on":"2026-03-01","lines":[{"ledger_account":"cash"},{"ledger_account":"fx"}]}`: "/lines/0/debit /lines/1/debit",
 		euro: "/lines/1",
 	} {
 		wantEqual(t, body, w.do("POST", "/v1/journal_entries", body).faults(), want)
 	}
+	most := journal(march, "", "cash 9007199254740991", "cash 1", "equity -9007199254740991", "equity -1")
+	wantEqual(t, "too much", w.do("POST", "/v1/journal_entries", most).faults(), "/lines")
 	said := w.do("POST", "/v1/journal_entries", journal("2026-03-01", "", "cash 140050", "equity -140000")).body
 	if !strings.Contains(string(said), "the debits are USD 0.50 more than the credits: "+
 		"USD 1400.50 of debits and USD 1400.00 of credits") {
