@@ -97,6 +97,8 @@ func TestAJournalEntryThatCannotBeIsRefused(t *testing.T) {
 	} {
 		wantEqual(t, body, w.do("POST", "/v1/journal_entries", body).faults(), want)
 	}
+	most := journal(march, "", "cash 9007199254740991", "cash 1", "equity -9007199254740991", "equity -1")
+	wantEqual(t, "too much", w.do("POST", "/v1/journal_entries", most).faults(), "/lines")
 	said := w.do("POST", "/v1/journal_entries", journal("2026-03-01", "", "cash 140050", "equity -140000")).body
 	if !strings.Contains(string(said), "the debits are USD 0.50 more than the credits: "+
 		"USD 1400.50 of debits and USD 1400.00 of credits") {

@@ -46,11 +46,11 @@ func (s *CustomerStats) add(o *CustomerStats) {
 	s.Due += o.Due
 }
 
-// StatsOfCustomers returns what customers have booked, and what that has earned through a day, each with all that were
-// merged into it, by currency, the one with most bookings first. It takes three queries for all of them, and one for
-// each step of their merges.
+// StatsOfCustomers returns what customers have booked, and what that has earned through a day on accounts of the
+// ledger, each with all that were merged into it, by currency, the one with most bookings first. It takes three queries
+// for all of them, and one for each step of their merges.
 func StatsOfCustomers(
-	ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, through time.Time,
+	ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, through time.Time, accounts []string,
 ) (map[uint64][]CustomerStats, error) {
 	family, into, err := mergedFamily(ctx, db, "customers_merged", account, ids)
 	if err != nil {
@@ -70,7 +70,7 @@ func StatsOfCustomers(
 		}
 	}
 	if err = bookedBy(ctx, db, account, names, count); err == nil {
-		err = earnedBy(ctx, db, account, family, through, count)
+		err = earnedBy(ctx, db, account, family, through, accounts, count)
 	}
 	if err == nil {
 		err = prepaidBy(ctx, db, account, names, count)
@@ -135,14 +135,14 @@ func prepaidBy(
 	})
 }
 
-// earnedBy tells what customers have earned through a day: each of its own, by currency.
+// earnedBy tells what customers have earned through a day on accounts of the ledger: each of its own, by currency.
 func earnedBy(
-	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, through time.Time,
+	ctx context.Context, db driver.Conn, account fleet.AccountID, customers []uint64, through time.Time, accounts []string,
 	tell func(customer uint64, earned *CustomerStats),
 ) error {
 	return schemas.EachRow(ctx, db, "read revenue of customers", schemas.Query("customer_revenue"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("customers", customers),
-		clickhouse.Named("through", through.Format(time.DateOnly)),
+		clickhouse.Named("through", through.Format(time.DateOnly)), clickhouse.Named("accounts", accounts),
 	}, func(row schemas.Row) error {
 		var s CustomerStats
 		var id uint64

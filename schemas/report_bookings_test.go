@@ -113,7 +113,8 @@ func TestCustomersThatComeAgain(t *testing.T) {
 		(7, '2026-03-20', 'revenue.time', 3, 1, 5, -4000, 'USD', 1), (7, '2026-03-20', 'tax_payable', 3, 2, 6, -7, 'USD', 1),
 		(7, '2026-03-31', 'revenue.time', 4, 1, 7, -8000, 'USD', 2), (7, '2026-05-20', 'revenue.time', 5, 1, 8, -16000, 'USD', 2),
 		(7, '2026-03-20', 'revenue.time', 6, 1, 9, -32000, 'USD', 3), (7, '2026-03-20', 'revenue.fees', 6, 2, 10, -500, 'USD', 3),
-		(7, '2026-03-20', 'revenue.time', 6, 3, 11, -9, 'EUR', 3), (8, '2026-03-20', 'revenue.time', 7, 1, 12, -64000, 'USD', 1)`)
+		(7, '2026-03-20', 'revenue.time', 6, 3, 11, -9, 'EUR', 3), (8, '2026-03-20', 'revenue.time', 7, 1, 12, -64000, 'USD', 1),
+		(7, '2026-03-20', 'revenue.toll_recharge', 3, 3, 13, -70, 'USD', 1)`)
 	// what the books have of all three by the end of March: 6,990, 8,000 and 32,500
 	want(t, ask(t, db, "customers", "total"), "", "customers 3, repeat_customers 1, new_customers 2, returning_customers 1, rentals 4, returning_rentals 2, billed 46000, lifetime_net 47490")
 	want(t, ask(t, db, "customers", "customer"), "1", "customers 1, repeat_customers 1, new_customers 0, rentals 2, billed 6000, lifetime_net 6990")

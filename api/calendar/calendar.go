@@ -21,7 +21,7 @@
 // A rental's hold ends with a buffer for cleaning and preparation. It keeps other bookings away, and no block and no
 // work order: the work at the vehicle may begin in it.
 //
-// Holds that ended more than Kept ago are dropped when the calendar is written next.
+// Holds that ended more than Kept ago are dropped when the calendar is written next, bids once they are decided.
 package calendar
 
 import (
@@ -260,7 +260,8 @@ func (c *Calendars) TakeSeen(ctx context.Context, seen *record.Seen, by record.A
 			now := c.now()
 			cal.Holds = slices.DeleteFunc(cal.Holds, func(o Hold) bool {
 				mine := o.Ref == h.Ref && (h.Bid == 0 || o.Bid == h.Bid)
-				return mine || unwanted[keyOf(&o)] || o.Lapsed(now) || !o.Open && now.Sub(o.Until.Time) > c.cfg.Kept
+				return mine || unwanted[keyOf(&o)] || o.Lapsed(now) || !o.Open && now.Sub(o.Until.Time) > c.cfg.Kept &&
+					(o.Bid == 0 || now.Sub(o.At.Time) > c.cfg.Abandoned+c.cfg.Skew)
 			})
 			if found := cal.Conflict(&h, now); found != nil && !h.Conflict && !c.shared {
 				return &ConflictError{Vehicle: fleet.FormatID(fleet.VehiclePrefix, vehicle), Hold: *found}

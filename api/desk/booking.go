@@ -29,7 +29,14 @@ type Order struct {
 	Booking uint64
 	If      func(revision uint64) error // refuses revisions that the caller does not mean; nil for any
 
-	decided bool // it follows from what was decided, and is done also where a discount loses what it was given on
+	said    *saying // of commands that say who had a vehicle in the past
+	decided bool    // it follows from what was decided, and is done also where a discount loses what it was given on
+}
+
+// saying is what a command has put into calendars to say who had a vehicle, for the revision that it means to write.
+type saying struct {
+	revision uint64
+	bids     []*holding.Bid
 }
 
 // change is what a command makes of a booking. It gets a copy of the newest revision, whose state is the new one
@@ -42,6 +49,10 @@ func (d *Desk) command(ctx context.Context, o Order, action rental.Action, g hol
 	begun := time.Now()
 	for lost := 1; ; lost++ {
 		rec, err := d.attempt(ctx, o, action, g, mutate)
+		if o.said != nil {
+			d.Holds.Unsay(ctx, o.By, o.Account, o.said.bids, err)
+			o.said.bids = nil
+		}
 		if refused, theirs := errors.AsType[refusedRevision](err); theirs {
 			return d.Bookings.AlreadyDone(ctx, refused.error, o.By, o.Account, o.Booking)
 		}
@@ -97,6 +108,9 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g hol
 	next, err := copyOf(rec)
 	if err != nil {
 		return none, err
+	}
+	if o.said != nil {
+		o.said.revision = rec.Revision + 1
 	}
 	if next.Body.Status != to {
 		next.Body.Status, next.Body.StatusSince = to, record.InstantOf(d.Now())

@@ -41,6 +41,7 @@ type SwapCorrection struct {
 // nothing is no revision.
 func (d *Desk) Correct(ctx context.Context, o Order, c Correction) (record.Record[record.Booking], error) {
 	var free window
+	o.said = &saying{}
 	for {
 		var had window
 		rec, err := d.command(ctx, o, rental.Correct, holding.Keep,

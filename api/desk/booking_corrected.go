@@ -109,13 +109,22 @@ func (k *correcting) nobodyElse(ctx context.Context, l, had rental.Leg) error {
 }
 
 // nobodyElse refuses that a booking had a vehicle from one instant until another, if another booking had it then by
-// what was noted at its handovers. A span that ends before it begins is none.
+// what was noted at its handovers. A span that ends before it begins is none. The order's booking says so in the
+// vehicle's calendar first: of two that are written at once, whichever looks second finds the other.
 func (d *Desk) nobodyElse(ctx context.Context, o Order, vehicle string, from, until time.Time) error {
-	if !from.Before(until) {
+	if until.Sub(from) < time.Millisecond {
 		return nil
 	}
 	v, err := d.VehicleOf(ctx, o.Account, vehicle)
 	if err != nil || v == nil {
+		return err
+	}
+	bid, err := d.Holds.Say(ctx, o.By, o.Account, o.Booking, o.said.revision, v.ID, from, until)
+	o.said.bids = append(o.said.bids, bid)
+	if err != nil {
+		return err
+	}
+	if err := d.Store.MendNow(ctx, record.Bookings.Name); err != nil {
 		return err
 	}
 	other, err := query.RentalWith(ctx, d.DB, o.Account, v.ID, o.Booking, from, until)

@@ -84,7 +84,7 @@ func fault(pointer, detail string) error {
 // for the days more that it makes, and is refused if somebody else has the vehicle; so is any pickup of one that has
 // not come back. Of those to whom it was sold twice whoever comes first gets it.
 func (d *Desk) Pickup(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
-	h = h.seen()
+	h, o.said = h.seen(), &saying{}
 	return d.command(ctx, o, rental.Pickup, holding.Keep,
 		func(ctx context.Context, next *record.Record[record.Booking]) error {
 			b := &next.Body
@@ -224,7 +224,7 @@ func (d *Desk) inspected(b *record.Booking, kind string, h *Handover, at time.Ti
 // Return takes the vehicle back: what was driven too far, too long or not refuelled is charged, and the vehicle is held
 // until its buffer after the return. A late return never takes the vehicle from whoever has it next.
 func (d *Desk) Return(ctx context.Context, o Order, h Handover) (record.Record[record.Booking], error) {
-	h = h.seen()
+	h, o.said = h.seen(), &saying{}
 	var clip time.Time // the vehicle is somebody else's from here on
 	for {
 		rec, err := d.command(ctx, o, rental.Return, holding.Keep,

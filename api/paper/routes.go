@@ -3,7 +3,6 @@ package paper
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -145,20 +144,35 @@ func (a *API) invoiceRoutes(s *rest.Resource[record.Paper]) {
 // bookingInvoiceRoutes are the invoices of one booking.
 func (a *API) bookingInvoiceRoutes(s *rest.Resource[record.Paper]) {
 	const path = "/v1/bookings/{id}/invoices"
+	booking := func(r *http.Request) (string, error) {
+		id, err := rest.PathID(r, "booking", fleet.BookingPrefix)
+		if err == nil {
+			_, err = a.papers.Bookings.Get(r.Context(), auth.From(r.Context()).Account, id)
+		}
+		return fleet.FormatID(fleet.BookingPrefix, id), err
+	}
 	of := *s
 	of.Path = path
 	of.Choose = func(r *http.Request, req *query.ListRequest) error {
-		id, err := rest.PathID(r, "booking", fleet.BookingPrefix)
+		id, err := booking(r)
 		if err != nil {
 			return err
 		}
-		if _, err := a.papers.Bookings.Get(r.Context(), req.Account, id); err != nil {
-			return err
-		}
-		req.Filters = append(req.Filters,
-			query.Filter{Field: "booking_id", Op: "eq", Values: []string{fleet.FormatID(fleet.BookingPrefix, id)}})
+		req.Filters = append(req.Filters, query.Filter{Field: "booking_id", Op: "eq", Values: []string{id}})
 		return s.Choose(r, req)
 	}
+	bill := &resource{make: a.papers.Bill, decode: func(r *http.Request) (desks.Order, error) {
+		id, err := booking(r)
+		if err != nil {
+			return desks.Order{}, err
+		}
+		var sent BookingInvoiceNew
+		if len(rest.RequestBody(r)) > 0 {
+			err = a.DecodeBody(r, &sent)
+		}
+		return InvoiceNew{PaperFields: sent.PaperFields, BookingID: id, CustomerID: sent.CustomerID,
+			Issue: sent.Issue}.order(), err
+	}}
 	a.Handle(rest.Route{
 		Method: "GET", Path: path, ID: "listBookingInvoices", Tag: s.Tag, Scope: s.Scope.Read,
 		Summary: "List the invoices of a booking",
@@ -170,32 +184,7 @@ func (a *API) bookingInvoiceRoutes(s *rest.Resource[record.Paper]) {
 		Method: "POST", Path: path, ID: "createBookingInvoice", Tag: s.Tag, Scope: s.Scope.Write,
 		Summary: "Make an invoice of a booking", About: "As POST /v1/invoices, with the booking of the path.",
 		Body: BookingInvoiceNew{}, Optional: true, Status: http.StatusCreated, Reply: s.View,
-	}, func(w http.ResponseWriter, r *http.Request) error {
-		id, err := rest.PathID(r, "booking", fleet.BookingPrefix)
-		if err != nil {
-			return err
-		}
-		account := auth.From(r.Context()).Account
-		if _, err := a.papers.Bookings.Get(r.Context(), account, id); err != nil {
-			return err
-		}
-		var sent BookingInvoiceNew
-		if len(rest.RequestBody(r)) > 0 {
-			if err := a.DecodeBody(r, &sent); err != nil {
-				return err
-			}
-		}
-		made, err := a.papers.Bill(r.Context(), rest.Author(r), account, a.NewID(r), desks.Order{
-			PaperFields: sent.PaperFields, CustomerID: sent.CustomerID, Issue: sent.Issue,
-			BookingID: fleet.FormatID(fleet.BookingPrefix, id)})
-		if err != nil {
-			return err
-		}
-		base, _, _ := strings.Cut(r.URL.Path, "/v1/bookings/")
-		r = r.Clone(r.Context())
-		r.URL.Path = base + s.Path
-		return s.Answer(w, r, http.StatusCreated, made)
-	})
+	}, func(w http.ResponseWriter, r *http.Request) error { return a.create(w, r, s, bill) })
 }
 
 // BookingInvoiceNew is what callers write of a new invoice of a booking.

@@ -9,7 +9,7 @@ import (
 
 // JournalEntryFields are what callers write of an entry by hand in the books. It cannot be changed once it is posted.
 type JournalEntryFields struct {
-	On      string        `json:"on" format:"date" doc:"The local day of the books on which it counts. The books must be open on it."`
+	On      string        `json:"on" format:"date" doc:"The local day of the books on which it counts. The books must be open on it; if they are closed in the very moment of the write, it counts on the first open day, as its ledger entries (GET /v1/ledger/entries with source_id) say."`
 	Memo    string        `json:"memo,omitempty" maxLength:"1000" doc:"What it is for, in words. No names of persons: a line names a customer."`
 	Opening bool          `json:"opening,omitempty" doc:"It opens balances that stood elsewhere before: it touches neither revenue nor cost, so that profit begins with what is worked here."`
 	Lines   []JournalLine `json:"lines" minItems:"2" maxItems:"500" nullable:"false" doc:"Debits and credits of one currency, which sum to the same." example:"[{\"ledger_account\":\"cash\",\"debit\":{\"amount\":500000,\"currency\":\"USD\"}},{\"ledger_account\":\"equity\",\"credit\":{\"amount\":500000,\"currency\":\"USD\"}}]"`

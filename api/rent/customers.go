@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/query"
 )
@@ -45,7 +46,7 @@ type CustomerStats struct {
 	DamagedCount    uint64         `json:"damaged_count" doc:"Bookings with damage."`
 	FirstBookingAt  record.Instant `json:"first_booking_at" doc:"The first planned pickup; null if there is none."`
 	LastBookingAt   record.Instant `json:"last_booking_at"`
-	LifetimeRevenue []record.Money `json:"lifetime_revenue" nullable:"false" doc:"What was earned through today, by the ledger's accounts of revenue, less discounts and adjustments: no taxes, no days to come. One amount a currency."`
+	LifetimeRevenue []record.Money `json:"lifetime_revenue" nullable:"false" doc:"What was earned through today, by the ledger's accounts of revenue, less discounts and adjustments: no taxes, no tolls passed on, no days to come. One amount a currency."`
 	BookedRevenue   []record.Money `json:"booked_revenue" nullable:"false" doc:"What all bookings come to without taxes, also those to come; not those that are held or lapsed. One amount a currency."`
 	BalanceDue      []record.Money `json:"balance_due" nullable:"false" doc:"What bookings come to with taxes and is not paid, also those to come; without what channels keep that collect the price. One amount a currency."`
 	IsRepeat        bool           `json:"is_repeat" doc:"Two bookings or more were completed."`
@@ -250,7 +251,7 @@ func (a *API) showCustomers(ctx context.Context, records []record.Record[record.
 		if err != nil {
 			return nil, err
 		}
-		if stats, err = query.StatsOfCustomers(ctx, a.DB, records[0].Account, ids, today); err != nil {
+		if stats, err = query.StatsOfCustomers(ctx, a.DB, records[0].Account, ids, today, ledger.Earned()); err != nil {
 			return nil, err
 		}
 	}

@@ -119,6 +119,11 @@ func journalFaults(j *record.JournalEntry) []fleet.FieldError {
 		debits = record.Money{Amount: debits.Amount + max(m.Amount, 0), Currency: m.Currency}
 		credits = record.Money{Amount: credits.Amount - min(m.Amount, 0), Currency: m.Currency}
 	}
+	if faults == nil && debits.Amount > price.Limit {
+		return []fleet.FieldError{{Pointer: "/lines", Code: "out_of_range", Detail: "the debits come to " +
+			price.Format(debits) + ", and an entry to at most " + price.Format(record.Money{Amount: price.Limit,
+			Currency: debits.Currency}) + "; write several"}}
+	}
 	if faults == nil && debits != credits {
 		more, less, off := "debits", "credits", debits.Amount-credits.Amount
 		if off < 0 {

@@ -67,8 +67,9 @@ func (d *Books) JournalFor(ctx context.Context, account fleet.AccountID, j *reco
 	return nil
 }
 
-// Open refuses a local day on which an account's books are closed: what is written by hand counts on the day that it
-// says, or not at all.
+// Open refuses a local day on which an account's books are closed, so that what is written by hand counts on the day
+// that it says. It looks before the write: where the books are closed between the two, the entries count on the first
+// open day, as those of all records do, and nothing that was closed changes.
 func (d *Books) Open(ctx context.Context, account fleet.AccountID, pointer, text string) error {
 	_, closed, err := d.booksOf(ctx, account)
 	if err != nil {

@@ -118,8 +118,13 @@ func (d *Papers) paidFor(ctx context.Context, account fleet.AccountID, booking s
 	return paid[id].Received - paid[id].Refunded + b.Body.Deposit.Applied.Amount, err
 }
 
-// settled has an invoice that is being issued say what was paid of it by now.
+// settled has an invoice that is being issued say what was paid of it by now. That stays printed on it, so the tables
+// are made to say first what a process wrote that died a moment ago.
 func (d *Papers) settled(ctx context.Context, account fleet.AccountID, p *record.Paper) error {
+	if err := d.Store.MendNow(ctx, record.Payments.Name, record.Invoices.Name, record.CreditNotes.Name,
+		record.Bookings.Name); err != nil {
+		return err
+	}
 	papers, _, err := d.papersOf(ctx, account, p.BookingID)
 	if err != nil {
 		return err

@@ -228,6 +228,14 @@ func TestARecurringCostGoesByItsPeriods(t *testing.T) {
 recurring 2 due 2024-04-01 on 2024-04-01 for 2024-04-01..2024-06-30 9000
 recurring 3 due 2024-07-01 on 2024-07-01 for 2024-07-01..2024-08-15 4500
 `)
+	// In the quarter in which the vehicle goes, 9,000 are due, of which 50 of 91 days have 4,950, or a share of 4,945.
+	gone := &record.VehicleFields{DisposalOn: "2024-02-20"}
+	for _, amount := range []int64{9_000, 4_950, 4_945, 4_055} {
+		posted[1].Amount = *usd(amount)
+		first := OfRecurring(r, gone, posted, on(t, "2024-12-31")).Items[0]
+		equal(t, fmt.Sprint("by hand ", amount), first.ByHand, map[bool]string{true: "exp_2"}[amount != 4_055])
+	}
+	posted[1].Amount = *usd(9_000)
 	// Of the whole business, it must be of the vendor, too.
 	r.VehicleID, r.Vendor = "", "Prairie Parking"
 	posted[0].Amount, posted[0].Vendor = *usd(9_000), "Prairie Parking"

@@ -78,7 +78,8 @@ func lease(v *record.VehicleFields, gone, through ledger.Day, lacks map[What]str
 
 // OfRecurring returns what a recurring cost asks for through a day. vehicle is the one that it names; nil for none. It
 // ends when that is disposed of. What somebody has posted for the vehicle in a period, of the category and amount, is
-// taken for the cost of that period; for the business as a whole it must be of the vendor, too.
+// taken for the cost of that period, also where it is what is left of the amount because the vehicle went, as days have
+// it or rounded once; for the business as a whole it must be of the vendor, too.
 func OfRecurring(
 	r *record.RecurringCostFields, vehicle *record.VehicleFields, posted []Posted, through ledger.Day,
 ) Schedule {
@@ -92,7 +93,12 @@ func OfRecurring(
 	}
 	items := periods(Recurring, r.Category, r.Amount, monthsOf[r.Every], day(r.From), end, gone, through)
 	byHand(items, posted, func(i *Item, p *Posted) bool {
-		return i.Amount == p.Amount && (r.VehicleID != "" || p.Vendor == r.Vendor)
+		left, cut := i.Amount, i.Amount
+		if i.Refunded != nil {
+			left.Amount -= i.Refunded.Amount.Amount
+			cut.Amount = share(i.Amount.Amount, int64(gone-i.From), int64(i.To+1-i.From))
+		}
+		return (p.Amount == i.Amount || p.Amount == left || p.Amount == cut) && (r.VehicleID != "" || p.Vendor == r.Vendor)
 	})
 	return Schedule{Items: items}
 }

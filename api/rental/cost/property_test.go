@@ -76,7 +76,7 @@ func TestSchedulesAddUpWhateverTheTerms(t *testing.T) {
 				// What was paid ahead for days beyond the sale comes back on its day, and nothing else does.
 				var back *record.Refunded
 				gone := day(v.DisposalOn)
-				kept := v.DisposalOn != "" && what != Interest && item.From >= gone
+				kept := v.DisposalOn != "" && what != Interest && (item.From >= gone || what == Depreciation && item.To >= gone)
 				if v.DisposalOn != "" && what != Interest && item.To >= gone && !kept {
 					rest := item.Amount
 					rest.Amount -= firstDays(rest.Amount, int64(item.To+1-item.From), int64(gone-item.From))

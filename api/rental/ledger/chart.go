@@ -190,6 +190,18 @@ var Categories = func() []string {
 	return all
 }()
 
+// Earned lists the accounts of what was earned: of revenue, with discounts and refunds, without tolls that are passed
+// on, which lessen costs.
+func Earned() []string {
+	var all []string
+	for _, l := range Chart {
+		if l.Type == Revenue && l.Account != RevenueToll {
+			all = append(all, string(l.Account))
+		}
+	}
+	return all
+}
+
 // Accounts lists every account.
 func Accounts() []Account {
 	all := make([]Account, len(Chart))

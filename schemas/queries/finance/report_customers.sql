@@ -11,7 +11,7 @@
 -- figure returning_rentals count: Of these, rentals that were not their customer's first.
 -- figure billed money: What those of these rentals that are in the currency come to without taxes, with all that is posted by now.
 -- figure lifetime_net amount: What the books have of the customers in the currency from their first day through the end of the span:
---   revenue less discounts, refunds and what platforms keep, without taxes; fees of cancelled bookings too.
+--   revenue less discounts, refunds and what platforms keep, without taxes and tolls passed on; fees of cancelled bookings too.
 -- figure paying_customers distinct: Of the customers, those of whom the books have such: those of whom lifetime_net is.
 -- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
 -- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
@@ -22,6 +22,10 @@
 -- currency, counts are of all. Costs of rentals are not in it. Whose first rental one was is looked up among those that were the first
 -- of a customer, by the time and the id in one number: a third of the work of windows over all of them. EXPLAIN indexes=1: bookings by the account; ledger_months by
 -- account and month, and of the month in which the span ends ledger_entries by account and local_date.
+WITH income AS (
+    SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees',
+        'revenue_damage', 'discounts', 'refunds', 'platform_fees'), {accounts:Array(String)}, {measures:Array(String)}))
+)
 SELECT key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
     countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
     sum(l.net) AS lifetime_net, countIf(l.customer != 0) AS paying_customers
@@ -71,14 +75,12 @@ LEFT JOIN (
         SELECT customer, amount
         FROM ledger_months
         WHERE account = {account:UInt64} AND month < makeDate32(toYear({to:Date32} + 1), toMonth({to:Date32} + 1), 1)
-            AND currency = {currency:String} AND customer != 0 AND (
-                startsWith(ledger_account, 'revenue.') OR startsWith(ledger_account, 'contra.') OR ledger_account = 'cost.platform_fee')
+            AND currency = {currency:String} AND customer != 0 AND ledger_account IN income
         UNION ALL
         SELECT customer, amount
         FROM ledger_entries FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN makeDate32(toYear({to:Date32} + 1), toMonth({to:Date32} + 1), 1) AND {to:Date32}
-            AND currency = {currency:String} AND customer != 0 AND (
-                startsWith(ledger_account, 'revenue.') OR startsWith(ledger_account, 'contra.') OR ledger_account = 'cost.platform_fee')
+            AND currency = {currency:String} AND customer != 0 AND ledger_account IN income
     )
     GROUP BY customer
 ) AS l ON l.customer = c.customer
