@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -191,4 +192,23 @@ func TestARepairGoesOnWhereItsTokenIsSpent(t *testing.T) {
 	if done := repair(t, db, 0); len(done) == 0 || differing(t, db) > 0 {
 		t.Errorf("%v was repaired, %d keys differ", done, differing(t, db))
 	}
+}
+
+// The view of flows has the accounts that its comparison with the entries has: else that would find them lacking.
+func TestFlowsAreFedOfTheAccountsThatTheyAreComparedBy(t *testing.T) {
+	t.Parallel()
+	_, compared, _ := strings.Cut(schemas.Query("ledger_flows_accounts"), "arrayJoin([")
+	compared, _, ok := strings.Cut(compared, "])")
+	if !ok {
+		t.Fatal("ledger_flows_accounts lists no accounts")
+	}
+	for _, m := range schemas.Migrations() {
+		if m.Version == "5511_ledger_flows_feed" {
+			if !strings.Contains(m.SQL, "WHERE ledger_account IN ("+compared+")") {
+				t.Errorf("the view is not of %s:\n%s", compared, m.SQL)
+			}
+			return
+		}
+	}
+	t.Error("there is no view of flows")
 }
