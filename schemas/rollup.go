@@ -116,8 +116,9 @@ func FillRollups(ctx context.Context, db driver.Conn) error {
 // read the number of the last one before the first look, and its token is that of the next. The rows of a repair and
 // its number are one part, so they are there together or not at all.
 //
-// If it finds nothing that lacks, it notes when it began: until then the sums have everything, if its months are those of
-// what was written since the look before. What it has repaired, or somebody else in its place, the next look finds whole.
+// If it finds nothing that lacks, it notes when it began: until then the sums have everything, if its months are those
+// of what was written since the look before. What it has repaired, or somebody else in its place, the next look finds
+// whole.
 func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart time.Duration) ([]Repaired, error) {
 	began := time.Now()
 	done, left, err := repairRollups(ctx, db, months, apart)

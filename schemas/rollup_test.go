@@ -81,13 +81,26 @@ func TestRollupsAreRepaired(t *testing.T) {
 			exec(t, db, does+" TABLE "+r.Table+"_feed")
 		}
 	}
+	looked := func() time.Time {
+		t.Helper()
+		at, err := schemas.RollupsLooked(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	// Only a look that finds nothing is noted.
 	whole := func(what string, wrong, repaired bool) {
 		t.Helper()
 		if n := differing(t, db); n > 0 != wrong {
 			t.Errorf("%s: %d keys differ", what, n)
 		}
+		before := looked()
 		if done := repair(t, db, time.Millisecond); len(done) > 0 != repaired {
 			t.Errorf("%s: repaired were %v", what, done)
+		}
+		if after := looked(); after.After(before) == repaired {
+			t.Errorf("%s: the last look is of %v, and was of %v before", what, after, before)
 		}
 		for _, r := range schemas.Rollups {
 			exec(t, db, "OPTIMIZE TABLE "+r.Table+" FINAL")

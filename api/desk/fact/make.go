@@ -22,7 +22,8 @@ type Made struct {
 }
 
 // Make makes the facts of an account from one day to another again, from nothing but what they are made of, in slices
-// of a month, the newest first, and says of each when it is done. It may be stopped and begun again, beside everything else.
+// of a month, the newest first, and says of each when it is done. It may be stopped and begun again, beside everything
+// else.
 func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Day, done func(Made) error) error {
 	all, _, err := f.accounts(ctx, id)
 	if err != nil {
