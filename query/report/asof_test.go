@@ -48,7 +48,9 @@ func TestReportsDoNotClaimWhatSumsMayLack(t *testing.T) {
 	}
 	if at := asOf("profitability"); !at.IsZero() {
 		t.Errorf("facts that were never made are as of %v", at)
-	} // What another version has made is not what this one reads: after an upgrade nothing is known until all is made again.
+	}
+	// What another version has made is not what this one reads: after an upgrade nothing is known until all is made
+	// again.
 	noted := func(account uint64, version uint32) {
 		t.Helper()
 		if err := db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO fact_runs (version, account, local_date, made_at,
