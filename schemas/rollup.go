@@ -63,7 +63,7 @@ const RollupsApart = 20 * time.Second
 // Bounds of a repair.
 const (
 	rollupTries = 4       // how often one is sent that the server has not, though it takes it for a repetition
-	rollupKeys  = 500_000 // of one, so that it is one part; the rest is left to the next
+	rollupKeys  = 100_000 // of one, so that it is one part and little memory; the rest is left to the next
 )
 
 // RollupMonths returns the months, by their first days, that have entries of records that were written since an
@@ -78,18 +78,30 @@ func RollupMonths(ctx context.Context, db driver.Conn, since time.Time) ([]strin
 }
 
 // FillRollups repairs all months until nothing lacks that is not under way: of a database whose entries are older than
-// the views, everything. It is done at once where nothing lacks.
+// the views, everything. It goes a year at a time, so that it holds little, and is done at once where nothing lacks.
 func FillRollups(ctx context.Context, db driver.Conn) error {
-	for {
-		months, err := RollupMonths(ctx, db, time.Time{})
+	began, changing := time.Now(), false
+	months, err := RollupMonths(ctx, db, time.Time{})
+	if err != nil {
+		return err
+	}
+	for len(months) > 0 {
+		year := slices.IndexFunc(months, func(m string) bool { return m[:4] != months[0][:4] })
+		if year < 0 {
+			year = len(months)
+		}
+		done, left, err := repairRollups(ctx, db, months[:year], RollupsApart)
 		if err != nil {
 			return err
 		}
-		done, err := RepairRollups(ctx, db, months, RollupsApart)
-		if err != nil || len(done) == 0 {
-			return err
+		if len(done) == 0 {
+			months, changing = months[year:], changing || left
 		}
 	}
+	if changing {
+		return nil
+	}
+	return noteLook(ctx, db, began)
 }
 
 // RepairRollups compares the rollups of the ledger with the entries, in some months, and puts right what a server that
@@ -104,27 +116,38 @@ func FillRollups(ctx context.Context, db driver.Conn) error {
 // read the number of the last one before the first look, and its token is that of the next. The rows of a repair and
 // its number are one part, so they are there together or not at all.
 //
-// If it leaves nothing, it notes when it began: until then the sums have everything, if its months are those of what
-// was written since the look before.
+// If it finds nothing that lacks, it notes when it began: until then the sums have everything, if its months are those
+// of what was written since the look before. What it has repaired, or somebody else in its place, the next look finds
+// whole.
 func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart time.Duration) ([]Repaired, error) {
+	began := time.Now()
+	done, left, err := repairRollups(ctx, db, months, apart)
+	if err != nil || len(done) > 0 || left {
+		return done, err
+	}
+	return nil, noteLook(ctx, db, began)
+}
+
+// repairRollups is RepairRollups without the note; left says that something differs that was not repaired.
+func repairRollups(
+	ctx context.Context, db driver.Conn, months []string, apart time.Duration,
+) (done []Repaired, left bool, err error) {
 	type look struct {
 		rollup Rollup
 		month  string
 		last   uint64
 		seen   []uint64 // differences
 	}
-	began := time.Now()
 	var first []look
 	for _, month := range months {
 		for _, r := range Rollups {
 			l := look{rollup: r, month: month}
-			var err error
 			if l.last, err = r.lastRepair(ctx, db, month); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			err = r.eachLack(ctx, db, month, func(lacks lack) { l.seen = append(l.seen, lacks.difference) })
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			if len(l.seen) > 0 {
 				slices.Sort(l.seen)
@@ -133,15 +156,13 @@ func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart t
 		}
 	}
 	if len(first) == 0 {
-		return nil, noteLook(ctx, db, began)
+		return nil, false, nil
 	}
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	case <-time.After(apart):
 	}
-	var done []Repaired
-	left := false
 	for _, l := range first {
 		var wrong []lack
 		err := l.rollup.eachLack(ctx, db, l.month, func(lacks lack) {
@@ -152,23 +173,20 @@ func RepairRollups(ctx context.Context, db driver.Conn, months []string, apart t
 			}
 		})
 		if err != nil {
-			return done, err
+			return done, left, err
 		}
 		if len(wrong) == 0 {
 			continue
 		}
 		if err := l.rollup.add(ctx, db, l.month, l.last+1, wrong); err != nil {
-			return done, err
+			return done, left, err
 		}
 		done = append(done, Repaired{l.rollup.Table, l.month, len(wrong)})
 	}
-	if left {
-		return done, nil
-	}
-	return done, noteLook(ctx, db, began)
+	return done, left, nil
 }
 
-// noteLook notes a look that has left nothing wrong.
+// noteLook notes a look that has found nothing wrong.
 func noteLook(ctx context.Context, db driver.Conn, began time.Time) error {
 	if err := db.Exec(ctx, "INSERT INTO rollup_looks (sums, until) VALUES ('ledger', $1)", began.UTC()); err != nil {
 		return fmt.Errorf("note the look at the sums of the ledger: %w", err)
@@ -176,7 +194,7 @@ func noteLook(ctx context.Context, db driver.Conn, began time.Time) error {
 	return nil
 }
 
-// RollupsLooked returns when the last look began that left nothing wrong, the zero time if none has been.
+// RollupsLooked returns when the last look began that found nothing wrong, the zero time if none has been.
 func RollupsLooked(ctx context.Context, db driver.Conn) (began time.Time, err error) {
 	if err := db.QueryRow(ctx, Query("rollup_last_look")).Scan(&began); err != nil {
 		return began, fmt.Errorf("read the last look at the sums of the ledger: %w", err)
@@ -185,6 +203,21 @@ func RollupsLooked(ctx context.Context, db driver.Conn) (began time.Time, err er
 		return time.Time{}, nil
 	}
 	return began, nil
+}
+
+// RollupsAsOf returns until when everything that had been written is in the sums, at most now; the zero time if nobody
+// knows yet.
+func RollupsAsOf(ctx context.Context, db driver.Conn, now time.Time) (until time.Time, err error) {
+	if err := db.QueryRow(ctx, Query("rollup_looked")).Scan(&until); err != nil {
+		return until, fmt.Errorf("read until when the sums of the ledger are made: %w", err)
+	}
+	if until.Unix() <= 0 {
+		return time.Time{}, nil
+	}
+	if until.After(now) {
+		until = now
+	}
+	return until, nil
 }
 
 // lastRepair returns the number of the last repair of a month.

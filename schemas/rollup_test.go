@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -80,13 +81,26 @@ func TestRollupsAreRepaired(t *testing.T) {
 			exec(t, db, does+" TABLE "+r.Table+"_feed")
 		}
 	}
+	looked := func() time.Time {
+		t.Helper()
+		at, err := schemas.RollupsLooked(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	// Only a look that finds nothing is noted.
 	whole := func(what string, wrong, repaired bool) {
 		t.Helper()
 		if n := differing(t, db); n > 0 != wrong {
 			t.Errorf("%s: %d keys differ", what, n)
 		}
+		before := looked()
 		if done := repair(t, db, time.Millisecond); len(done) > 0 != repaired {
 			t.Errorf("%s: repaired were %v", what, done)
+		}
+		if after := looked(); after.After(before) == repaired {
+			t.Errorf("%s: the last look is of %v, and was of %v before", what, after, before)
 		}
 		for _, r := range schemas.Rollups {
 			exec(t, db, "OPTIMIZE TABLE "+r.Table+" FINAL")
@@ -191,4 +205,23 @@ func TestARepairGoesOnWhereItsTokenIsSpent(t *testing.T) {
 	if done := repair(t, db, 0); len(done) == 0 || differing(t, db) > 0 {
 		t.Errorf("%v was repaired, %d keys differ", done, differing(t, db))
 	}
+}
+
+// The view of flows has the accounts that its comparison with the entries has: else that would find them lacking.
+func TestFlowsAreFedOfTheAccountsThatTheyAreComparedBy(t *testing.T) {
+	t.Parallel()
+	_, compared, _ := strings.Cut(schemas.Query("ledger_flows_accounts"), "arrayJoin([")
+	compared, _, ok := strings.Cut(compared, "])")
+	if !ok {
+		t.Fatal("ledger_flows_accounts lists no accounts")
+	}
+	for _, m := range schemas.Migrations() {
+		if m.Version == "5511_ledger_flows_feed" {
+			if !strings.Contains(m.SQL, "WHERE ledger_account IN ("+compared+")") {
+				t.Errorf("the view is not of %s:\n%s", compared, m.SQL)
+			}
+			return
+		}
+	}
+	t.Error("there is no view of flows")
 }

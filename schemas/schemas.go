@@ -29,6 +29,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
@@ -138,7 +139,7 @@ func Apply(ctx context.Context, db driver.Conn) ([]string, error) {
 			continue
 		}
 		done, fresh = append(done, m.Version), append(fresh, m)
-		if time.Since(begun) > time.Second {
+		if time.Since(begun) > time.Second || rewrites.MatchString(m.SQL) {
 			if err := note(ctx, db, fresh); err != nil {
 				return done, err
 			}
@@ -173,6 +174,12 @@ func note(ctx context.Context, db driver.Conn, fresh []Migration) error {
 func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string]string) error {
 	sum, ok := known[m.Version]
 	if !ok {
+		if begun, err := rewriting(ctx, db, m); err != nil || begun {
+			return err
+		}
+		if rewrites.MatchString(m.SQL) { // it goes on when the statement is answered
+			ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0, "alter_sync": 0}))
+		}
 		if err := db.Exec(ctx, m.SQL); err != nil {
 			return fmt.Errorf("apply %s: %w", m.Version, err)
 		}
@@ -182,6 +189,27 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 		return fmt.Errorf("migration %s was edited after it was applied: add a new file instead", m.Version)
 	}
 	return nil
+}
+
+// rewrites finds the table and the commands of a file that has older parts written anew, which goes on behind it.
+var rewrites = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(MATERIALIZE (?:COLUMN|INDEX)[\s\S]*)`)
+
+// rewriting says whether another process has begun what a file has written anew, and it is still under way: begun once
+// more it would all be done twice.
+func rewriting(ctx context.Context, db driver.Conn, m Migration) (begun bool, err error) {
+	found := rewrites.FindStringSubmatch(m.SQL)
+	if found == nil {
+		return false, nil
+	}
+	commands := strings.Split(found[2], ",")
+	for i, command := range commands {
+		commands[i] = strings.TrimSpace(command)
+	}
+	if err := db.QueryRow(ctx, Query("mutations_under_way"), clickhouse.Named("table", found[1]),
+		clickhouse.Named("commands", commands)).Scan(&begun); err != nil {
+		return false, fmt.Errorf("look what %s has begun: %w", m.Version, err)
+	}
+	return begun, nil
 }
 
 // Applied returns the checksum of each migration that the database has, by version.

@@ -71,6 +71,35 @@ func TestApplyByManyProcessesAtOnceGivesOneSchema(t *testing.T) {
 	}
 }
 
+// What another process has begun to write anew, and is not done with, is not begun once more.
+func TestApplyBeginsNothingThatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	db := schematest.Open(t)
+	for _, text := range []string{"INSERT INTO trips (account, vehicle, id) VALUES (7, 1, 1)", "SYSTEM STOP MERGES trips"} {
+		if err := db.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply := func() (under uint64) {
+		t.Helper()
+		if err := db.Exec(t.Context(), `ALTER TABLE schema_versions DELETE WHERE version = '5571_trips_end_at_index'
+			SETTINGS mutations_sync = 2`); err != nil {
+			t.Fatal(err)
+		}
+		if done, err := schemas.Apply(t.Context(), db); err != nil || len(done) != 1 {
+			t.Fatalf("applied %v, %v", done, err)
+		}
+		if err := db.QueryRow(t.Context(), `SELECT count() FROM system.mutations WHERE database = currentDatabase()
+			AND table = 'trips' AND command LIKE '%end_at_minmax%' AND NOT is_done`).Scan(&under); err != nil {
+			t.Fatal(err)
+		}
+		return under
+	}
+	if first, again := apply(), apply(); first != 1 || again != 1 {
+		t.Errorf("%d are under way, and then %d", first, again)
+	}
+}
+
 func TestApplyRefusesAFileThatWasEditedAfterItWasApplied(t *testing.T) {
 	db := schematest.Open(t)
 	version := schemas.Migrations()[3].Version

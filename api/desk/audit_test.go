@@ -132,7 +132,9 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 		{audit.Driven, "energy_wh", []string{
 			"INSERT INTO charges SELECT * REPLACE (2 AS revision, 43 AS energy_kwh) FROM charges FINAL"}},
 		{audit.Months, "fleet_s", []string{
-			"INSERT INTO vehicle_months SELECT * REPLACE (fleet_s + 1 AS fleet_s) FROM vehicle_months FINAL"}},
+			`INSERT INTO vehicle_months SELECT * REPLACE (fleet_s + 1 AS fleet_s,
+				arrayMap(n -> n + 1, rented_by_day) AS rented_by_day) FROM vehicle_months FINAL`}},
+		{audit.Months, "rented_by_day 31", nil},
 	}, {
 		{audit.Transactions, "doubled", []string{"SYSTEM STOP MERGES ledger_entries",
 			"INSERT INTO ledger_entries SELECT * FROM ledger_entries LIMIT 2", "SYSTEM START MERGES ledger_entries"}},
@@ -209,5 +211,26 @@ func TestADriftIsToldOnceADay(t *testing.T) {
 	other := drift("INSERT INTO vehicle_months SELECT * REPLACE (6 AS cost_energy) FROM vehicle_months FINAL")
 	if other == first {
 		t.Error("another difference is told under the same id")
+	}
+}
+
+// A check that cannot run is told as an error, and keeps nobody from being told what the others find.
+func TestACheckThatFailsSilencesNoOther(t *testing.T) {
+	t.Parallel()
+	d, events := business(t)
+	for _, text := range []string{"RENAME TABLE bookings TO bookings_elsewhere",
+		"INSERT INTO vehicle_months SELECT * REPLACE (5 AS cost_energy) FROM vehicle_months FINAL"} {
+		if err := d.DB.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := d.Audit.Reconcile(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "audit "+audit.Counts) {
+		t.Errorf("without a table the audit says %v", err)
+	}
+	if !slices.ContainsFunc(*events, func(e fleet.Event) bool {
+		return strings.Contains(string(e.Body), `"check":"`+audit.Months)
+	}) {
+		t.Errorf("the drift was not told: %v", *events)
 	}
 }

@@ -64,10 +64,10 @@ func (c doctorCommand) Run(ctx context.Context, s settings, o output) error {
 	}
 	if c.Books {
 		findings, err := examineBooks(ctx, s, c.Repair, o.err)
-		if err != nil {
+		if len(findings) == 0 && err != nil {
 			return err
 		}
-		return c.say(findings, o)
+		return errors.Join(c.say(findings, o), err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()

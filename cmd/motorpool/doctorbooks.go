@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,8 @@ func examineBooks(ctx context.Context, s settings, repair bool, log io.Writer) (
 	}
 	drifts, err := d.Audit.Look(ctx)
 	if err != nil {
-		return nil, err
+		found := booksFindings(drifts, nil, false)
+		return slices.DeleteFunc(found, func(f finding) bool { return f.OK }), err
 	}
 	repaired := map[string]int{}
 	if repair && len(drifts) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet/schemas"
@@ -27,7 +28,8 @@ func (d *Definition) AsOf(ctx context.Context, db driver.Conn, now time.Time) (t
 			continue
 		}
 		var at time.Time
-		if err := db.QueryRow(ctx, schemas.Query(made.until)).Scan(&at); err != nil {
+		if err := db.QueryRow(ctx, schemas.Query(made.until), clickhouse.Named("version", schemas.FactsVersion)).
+			Scan(&at); err != nil {
 			return at, fmt.Errorf("read until when reports are made: %w", err)
 		}
 		if at.Unix() <= 0 {

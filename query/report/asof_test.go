@@ -49,4 +49,23 @@ func TestReportsDoNotClaimWhatSumsMayLack(t *testing.T) {
 	if at := asOf("profitability"); !at.IsZero() {
 		t.Errorf("facts that were never made are as of %v", at)
 	}
+	// What another version has made is not what this one reads: after an upgrade nothing is known until all is made
+	// again.
+	noted := func(account uint64, version uint32) {
+		t.Helper()
+		if err := db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO fact_runs (version, account, local_date, made_at,
+			records_until, entries_until, vehicles, took_ms) SELECT %d, %d, toDate32('2026-01-01'), at, at, at, 1, 1
+			FROM (SELECT fromUnixTimestamp64Milli(%d) AS at)`, version, account, before.UnixMilli())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	noted(0, schemas.FactsVersion-1)
+	noted(7, schemas.FactsVersion) // a month of one account
+	if at := asOf("profitability"); !at.IsZero() {
+		t.Errorf("facts of the version before are as of %v", at)
+	}
+	noted(0, schemas.FactsVersion)
+	if at := asOf("profitability"); !at.Equal(before) {
+		t.Errorf("facts that are made are as of %v, not of %v", at, before)
+	}
 }

@@ -7,6 +7,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,15 +63,16 @@ const (
 )
 
 // Look runs the checks of some names, all if there are none, over all accounts. It looks twice, as far apart as it is
-// told, and returns what is the same at both: what is under way is no drift.
+// told, and returns what is the same at both: what is under way is no drift. A check that fails keeps the others from
+// nothing: with the error there is what these have found.
 func Look(ctx context.Context, db driver.Conn, now time.Time, apart time.Duration, names ...string) ([]Drift, error) {
-	first, err := once(ctx, db, now, names)
-	if err != nil || len(first) == 0 {
-		return nil, err
+	first, failed := once(ctx, db, now, names)
+	if len(first) == 0 {
+		return nil, failed
 	}
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, errors.Join(failed, ctx.Err())
 	case <-time.After(apart):
 	}
 	var again []string // the checks that found something
@@ -82,23 +84,35 @@ func Look(ctx context.Context, db driver.Conn, now time.Time, apart time.Duratio
 		}
 	}
 	second, err := once(ctx, db, now, again)
-	return slices.DeleteFunc(second, func(d Drift) bool { return !seen[d] }), err
+	return slices.DeleteFunc(second, func(d Drift) bool { return !seen[d] }), errors.Join(failed, err)
 }
 
 // once looks once.
-func once(ctx context.Context, db driver.Conn, now time.Time, names []string) (all []Drift, err error) {
+func once(ctx context.Context, db driver.Conn, now time.Time, names []string) ([]Drift, error) {
 	if len(names) == 0 {
 		names = Checks
 	}
-	for _, check := range names {
+	all, err := each(ctx, names, func(check string) ([]Drift, error) {
 		some, err := look{ctx, db, now}.of(check)
 		if err != nil {
-			return nil, fmt.Errorf("audit %s: %w", check, err)
+			return some, fmt.Errorf("audit %s: %w", check, err)
 		}
-		all = append(all, some...)
-	}
+		return some, nil
+	})
 	slices.SortStableFunc(all, func(a, b Drift) int { return cmp.Compare(a.Account, b.Account) })
-	return all, nil
+	return all, err
+}
+
+// each looks at one thing after the other, also behind one at which it fails.
+func each[T any](ctx context.Context, things []T, find func(T) ([]Drift, error)) (all []Drift, failed error) {
+	for _, thing := range things {
+		some, err := find(thing)
+		all, failed = append(all, some...), errors.Join(failed, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return all, failed
 }
 
 // look is one that is being taken.
@@ -109,22 +123,17 @@ type look struct {
 }
 
 // of runs a check.
-func (l look) of(check string) (all []Drift, err error) {
+func (l look) of(check string) ([]Drift, error) {
 	query := schemas.Query("audit_" + check)
 	switch check {
 	case Counts:
-		for _, f := range schemas.Feeds() {
+		return each(l.ctx, schemas.Feeds(), func(f schemas.Feed) ([]Drift, error) {
 			if slices.Contains(uncounted, f.Table) {
-				continue
+				return nil, nil
 			}
-			some, err := l.rows(check, strings.ReplaceAll(query, "/*table*/", f.Table), clickhouse.Named("name", f.Table),
+			return l.rows(check, strings.ReplaceAll(query, "/*table*/", f.Table), clickhouse.Named("name", f.Table),
 				clickhouse.Named("kind", f.Kinds[0]), clickhouse.Named("kinds", f.Kinds))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, some...)
-		}
-		return all, nil
+		})
 	case Facts:
 		accounts, measures, signs := ledger.Measured()
 		months, err := schemas.RollupMonths(l.ctx, l.db, time.Time{})
@@ -146,16 +155,11 @@ func (l look) of(check string) (all []Drift, err error) {
 }
 
 // months runs a check month by month.
-func (l look) months(check string, months []string, args ...any) (all []Drift, err error) {
-	for _, month := range months {
-		some, err := l.rows(check, schemas.Query("audit_"+check),
+func (l look) months(check string, months []string, args ...any) ([]Drift, error) {
+	return each(l.ctx, months, func(month string) ([]Drift, error) {
+		return l.rows(check, schemas.Query("audit_"+check),
 			append(slices.Clip(args), clickhouse.Named("month", month))...)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
+	})
 }
 
 // uncounted are tables that do not have a row for each record: of meters it is one a vehicle.

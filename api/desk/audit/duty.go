@@ -60,17 +60,14 @@ func (a *Audit) Register() {
 	})
 }
 
-// Reconcile looks through everything, tells what has drifted, and puts the sums of the ledger right. All else is left
-// to whoever is told: it ought not to happen, and somebody should look before it is gone.
+// Reconcile looks through everything, tells what has drifted, also if a check fails, and puts the sums of the ledger
+// right. All else is left to whoever is told: it ought not to happen, and somebody should look before it is gone.
 func (a *Audit) Reconcile(ctx context.Context) error {
 	drifts, err := a.Look(ctx)
-	if err != nil {
-		return err
-	}
 	for _, d := range drifts {
 		a.Log.ErrorContext(ctx, "the books have drifted", "drift", d.String(), "repair", RepairCommand)
 	}
-	return errors.Join(a.tell(ctx, drifts), a.repairRollups(ctx, time.Time{}))
+	return errors.Join(err, a.tell(ctx, drifts), a.repairRollups(ctx, time.Time{}))
 }
 
 // told is what an event says of the drifts of a check in an account.

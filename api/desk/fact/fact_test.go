@@ -306,7 +306,8 @@ func TestFactsAreOfOneAccount(t *testing.T) {
 	same(t, "after the other wrote", w.stored("vehicle_days", "local_date"), want)
 }
 
-// A way that nobody saw may take weeks, and what a vehicle has driven may be older than its record and its service.
+// A way that nobody saw may take weeks, and what a vehicle has driven may be older than its record and its service. One
+// of more than 62 days counts on its first 62.
 func TestWhatWasDrivenForWeeksOrBeforeAVehicleCameCountsOnItsDays(t *testing.T) {
 	w := open(t, "Europe/Berlin")
 	id := w.vehicle("", "2026-01-05")
@@ -315,11 +316,13 @@ func TestWhatWasDrivenForWeeksOrBeforeAVehicleCameCountsOnItsDays(t *testing.T) 
 	}
 	w.drive(trip{vehicle: id, id: 1, revision: 1, start: day(1, 20), end: day(2, 9), metres: 20_000})
 	w.drive(trip{vehicle: id, id: 2, revision: 1, start: day(-1, 20), end: day(-1, 21), metres: 300})
+	w.drive(trip{vehicle: id, id: 3, revision: 1, start: day(-5, 1), end: day(-3, 30), metres: 620})
 	w.charge(charge{vehicle: id, start: day(-2, 20), kwh: 40})
 	w.look()
 	got := w.stored("vehicle_days", "local_date")
 	for on, want := range map[time.Time]int64{day(1, 19): 0, day(1, 20): 1_000_000, day(1, 31): 1_000_000,
-		day(2, 1): 1_000_000, day(2, 8): 1_000_000, day(2, 9): 0, day(-1, 20): 300_000} {
+		day(2, 1): 1_000_000, day(2, 8): 1_000_000, day(2, 9): 0, day(-1, 20): 300_000,
+		day(-5, 1): 10_000, day(-4, 31): 10_000, day(-3, 1): 0} {
 		if driven := got[fmt.Sprintf("%s %d USD", on.Format(dateForm), id)]["driven_m"]; driven != want {
 			t.Errorf("on %s %d mm were driven, and ought to be %d", on.Format(dateForm), driven, want)
 		}

@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// version is that of what facts are. A program with another one makes all of them again.
-	version = 2
 	// lookEvery is how often somebody looks for what was written.
 	lookEvery = 30 * time.Second
 	// again is how far a look goes back beyond the last: a write bears a time that is older than it by its deadline at
@@ -171,7 +169,7 @@ func (f *Facts) lookSince(
 func (f *Facts) looked(ctx context.Context) (looked, time.Time, error) {
 	var last looked
 	var at time.Time
-	err := f.DB.QueryRow(ctx, schemas.Query("facts_looked"), clickhouse.Named("version", uint32(version))).
+	err := f.DB.QueryRow(ctx, schemas.Query("facts_looked"), clickhouse.Named("version", schemas.FactsVersion)).
 		Scan(&last.records, &last.entries, &at)
 	if err != nil {
 		return last, at, fmt.Errorf("read how far facts are made: %w", err)
@@ -189,7 +187,7 @@ func (f *Facts) note(
 	if err != nil {
 		return fmt.Errorf("note how far facts are made: %w", err)
 	}
-	if err := batch.Append(uint32(version), account, month.Time(), time.Now(), until.records, until.entries,
+	if err := batch.Append(schemas.FactsVersion, account, month.Time(), time.Now(), until.records, until.entries,
 		uint32(vehicles), uint32(took.Milliseconds())); err != nil {
 		batch.Abort()
 		return fmt.Errorf("note how far facts are made: %w", err)
@@ -216,7 +214,7 @@ func (f *Facts) begin(
 	}
 	oldest = looked{f.Now(), time.Now()}
 	made := map[uint64][]time.Time{}
-	err = f.each(ctx, "facts_made", []any{clickhouse.Named("version", uint32(version))}, func(row schemas.Row) error {
+	err = f.each(ctx, "facts_made", []any{clickhouse.Named("version", schemas.FactsVersion)}, func(row schemas.Row) error {
 		var account uint64
 		var months []time.Time
 		var since looked
@@ -248,25 +246,37 @@ func (f *Facts) begin(
 	return last, o.err(), nil
 }
 
-// beginAccount makes all facts of an account but those of the months that are made.
+// beginAccount makes all facts of an account but those of the months that are made, the newest first, as people look at
+// these.
 func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) error {
 	from, to, err := f.extent(ctx, a)
 	if err != nil {
 		return err
 	}
-	for from <= to && slices.ContainsFunc(made, month(from, 0).Time().Equal) {
-		from = month(from, 1)
-	}
-	if from > to {
-		return nil
-	}
-	since := looked{f.Now(), time.Now()}
+	stands := func(day ledger.Day) bool { return slices.ContainsFunc(made, month(day, 0).Time().Equal) }
 	name := fleet.AccountID(a.id)
-	f.Log.InfoContext(ctx, "facts are made for the first time", "account", name, "from", from, "to", to)
-	return f.Make(ctx, name, from, to, func(m Made) error {
-		f.Log.InfoContext(ctx, "facts of a month are made", "account", name, "month", m.From, "until", to, "took", m.Took)
-		return f.note(ctx, a.id, month(m.From, 0), since, 0, m.Took)
-	})
+	for from <= to {
+		if stands(to) {
+			to = month(to, 0) - 1
+			continue
+		}
+		first := max(from, month(to, 0))
+		for first > from && !stands(first-1) {
+			first = max(from, month(first-1, 0))
+		}
+		since := looked{f.Now(), time.Now()}
+		f.Log.InfoContext(ctx, "facts are made for the first time", "account", name, "from", first, "to", to)
+		err := f.Make(ctx, name, first, to, func(m Made) error {
+			f.Log.InfoContext(ctx, "facts of a month are made", "account", name, "month", m.From, "back to", first,
+				"took", m.Took)
+			return f.note(ctx, a.id, month(m.From, 0), since, 0, m.Took)
+		})
+		if err != nil {
+			return err
+		}
+		to = first - 1
+	}
+	return nil
 }
 
 // bookingsChanged makes the days of the bookings again of which something was written, and of those that are out.

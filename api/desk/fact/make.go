@@ -15,14 +15,15 @@ import (
 // together is how many bookings have their days made in one insert.
 const together = 10_000
 
-// Made is what Make has come to: the facts up to a day.
+// Made is what Make has come to: the facts of some days.
 type Made struct {
 	From, To ledger.Day // of the slice that is done now
 	Took     time.Duration
 }
 
 // Make makes the facts of an account from one day to another again, from nothing but what they are made of, in slices
-// of a month, and says of each when it is done. It may be stopped and begun again, beside everything else.
+// of a month, the newest first, and says of each when it is done. It may be stopped and begun again, beside everything
+// else.
 func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Day, done func(Made) error) error {
 	all, _, err := f.accounts(ctx, id)
 	if err != nil {
@@ -47,12 +48,12 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if err := f.rentals(ctx, a, bookings); err != nil {
 		return err
 	}
-	for ; from <= to; from = month(from, 1) {
-		until := min(to, month(from, 1)-1)
-		if err := f.days(ctx, a, from, until, nil); err != nil {
+	for ; from <= to; to = month(to, 0) - 1 {
+		first := max(from, month(to, 0))
+		if err := f.days(ctx, a, first, to, nil); err != nil {
 			return err
 		}
-		if err := done(Made{from, until, time.Since(begun)}); err != nil {
+		if err := done(Made{first, to, time.Since(begun)}); err != nil {
 			return err
 		}
 		begun = time.Now()

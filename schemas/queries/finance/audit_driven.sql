@@ -2,8 +2,9 @@
 -- millimetres, millilitres and watt-hours. A trip that passes midnight is divided in proportion to time, a charge is of the day on which
 -- it began. A midnight is worked out of the offsets of a day before and a day after it: where both are right it came twice and the first
 -- counts, where none is the clocks jumped over it and that of before says when. Days with a trip or charge that was written since {until} are
--- left out, those of which the account may keep none any more, and accounts of which no facts were ever made. EXPLAIN indexes=1: trips
--- by end_at_minmax, the others by the partitions of the month.
+-- left out, those of which the account may keep none any more, and accounts of which no facts were ever made. Of a way of more than 62 days its first 62 have
+-- everything, as facts_vehicles says. EXPLAIN indexes=1: trips by end_at_minmax and the partitions from 63 days before, the others by those
+-- of the month.
 WITH
     (at, zone) -> toInt64(toUnixTimestamp(toDateTime(formatDateTime(toDateTime(at, 'UTC'), '%F %T', zone), 'UTC'))) - at AS offset,
     (at, first, second, zone) -> at - if(offset(at - first, zone) != first AND offset(at - second, zone) = second, second, first) AS valid,
@@ -27,14 +28,15 @@ FROM
     FROM
     (
         SELECT account, vehicle, updated_at, zone, intDiv(toUnixTimestamp64Milli(start_at), 1000) AS s,
-            greatest(s + 1, intDiv(toUnixTimestamp64Milli(end_at), 1000)) AS e, if(deleted, 0, toInt64(round(distance_m * 1000))) AS mm,
+            least(s + 62 * 86400, greatest(s + 1, intDiv(toUnixTimestamp64Milli(end_at), 1000))) AS e, if(deleted, 0, toInt64(round(distance_m * 1000))) AS mm,
             if(deleted, 0, toInt64(round(JSONExtractFloat(body, 'fuel_used_l') * 1000))) AS ml,
             toInt32(toDate32(formatDateTime(start_at, '%F', zone))) AS first,
             toInt32(toDate32(formatDateTime(toDateTime(e - 1, 'UTC'), '%F', zone))) AS last,
             arrayJoin(range(first, last + 1)) AS on,
             if(on = first, s, midnight(on, zone)) AS begins, if(on = last, e, midnight(on + 1, zone)) AS ends
         FROM trips FINAL INNER JOIN cars USING (account, vehicle)
-        WHERE end_at >= toDateTime64({month:Date32}, 3, 'UTC') - INTERVAL 1 DAY AND start_at < toDateTime64(next, 3, 'UTC') + INTERVAL 1 DAY
+        WHERE end_at >= toDateTime64({month:Date32}, 3, 'UTC') - INTERVAL 1 DAY
+            AND start_at >= toDateTime64({month:Date32}, 3, 'UTC') - INTERVAL 63 DAY AND start_at < toDateTime64(next, 3, 'UTC') + INTERVAL 1 DAY
     )
     ARRAY JOIN [('driven_mm', upto(mm, s, e, ends) - upto(mm, s, e, begins)), ('fuel_ml', upto(ml, s, e, ends) - upto(ml, s, e, begins))] AS added
     UNION ALL

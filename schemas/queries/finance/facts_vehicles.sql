@@ -6,8 +6,10 @@
 -- each is added, and 1 or -1. Of dates before kept the trips and charges are not read, as
 -- they may be gone, and what stands of them is kept. Distances, fuel and energy are added up in thousandths of a metre,
 -- a millilitre and a watt-hour, so that their sums do not depend on the order.
--- EXPLAIN indexes=1: rental_days, ledger_entries and vehicle_days by account and date, charges by account, month and, where
--- vehicles are named, vehicle, trips too and by end_at_minmax, as a way that nobody saw may take weeks; vehicle_statuses and vehicles by account and vehicle.
+-- A way that nobody saw may be as long as a tracker was silent. One of more than 62 days counts on its first 62, with all
+-- that it came to, as nobody knows on which of them it was driven: so trips of the two months before are enough.
+-- EXPLAIN indexes=1: rental_days, ledger_entries and vehicle_days by account and date, trips and charges by account, month
+-- and, where vehicles are named, vehicle, trips by end_at_minmax too; vehicle_statuses and vehicles by account and vehicle.
 -- External: bounds (zone String, day Int32, begins Int64, ends Int64)
 INSERT INTO vehicle_days (account, local_date, vehicle, currency, computed_at, day_s, fleet_s, down_s, rented_s, idle_s,
     billed_days, driven_m, rented_m, fuel_l, energy_kwh, revenue_time, revenue_mileage, revenue_extras,
@@ -88,11 +90,12 @@ WITH
     trips_of AS
     (
         SELECT vehicle, intDiv(toUnixTimestamp64Milli(start_at), 1000) AS s,
-            greatest(s + 1, intDiv(toUnixTimestamp64Milli(end_at), 1000)) AS e,
+            least(s + 62 * 86400, greatest(s + 1, intDiv(toUnixTimestamp64Milli(end_at), 1000))) AS e,
             toInt64(round(distance_m * 1000)) AS mm, toInt64(round(JSONExtractFloat(body, 'fuel_used_l') * 1000)) AS ml
         FROM trips FINAL
         WHERE account = {account:UInt64} AND NOT deleted
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            AND start_at >= fromUnixTimestamp64Milli(({begins:Int64} - 62 * 86400) * 1000, 'UTC')
             AND end_at >= fromUnixTimestamp64Milli({begins:Int64} * 1000, 'UTC')
             AND start_at < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
     ),

@@ -19,4 +19,4 @@ FROM
 )
 GROUP BY account, ledger_account, local_date, currency, kind, source, booking, vehicle, location, channel, customer, purpose
 HAVING (lacks, lacks_debits, lacks_entries, lacks_checksum) != (0, 0, 0, 0)
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS max_bytes_before_external_group_by = 500000000, do_not_merge_across_partitions_select_final = 1
