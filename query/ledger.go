@@ -227,11 +227,6 @@ func LedgerBalances(ctx context.Context, db driver.Conn, f LedgerFilter) ([]Ledg
 		})
 }
 
-// LedgerAsOf is until when balances have everything that was written, at most now; the zero time if nobody knows yet.
-func LedgerAsOf(ctx context.Context, db driver.Conn, now time.Time) (time.Time, error) {
-	return schemas.RollupsAsOf(ctx, db, now)
-}
-
 // LedgerFaults are counts of what must not be: see ledger_audit.sql.
 type LedgerFaults struct{ Unbalanced, Incomplete, Doubled uint64 }
 

@@ -25,13 +25,6 @@ type LedgerAccount struct {
 	On         string       `json:"on" format:"date" doc:"The balance at the end of this local day."`
 }
 
-// LedgerAccounts are the accounts of the ledger, on one page.
-type LedgerAccounts struct {
-	Data       []LedgerAccount `json:"data"`
-	Pagination rest.Pagination `json:"pagination"`
-	AsOf       record.Instant  `json:"data_as_of" doc:"Until when the sums that it is made of have everything; null if nobody has looked yet."`
-}
-
 // LedgerClose is the body of the action that closes the books.
 type LedgerClose struct {
 	Through string `json:"through" format:"date" doc:"The last day that nothing is posted on any more. It must be over where the account is at home."`
@@ -60,7 +53,7 @@ func (a *API) ledgerBookRoutes() {
 			{Name: "on", Format: "date", About: "The same, by another name."},
 			{Name: "from", Format: "date", About: "Only what counts on this local day or later."}, ledgerVehicles,
 			{Name: "format", Enum: export.Names(accountTables), About: "Form of the answer, instead of an Accept header."}},
-		Reply: LedgerAccounts{}, ReplyTypes: export.MediaTypes(accountTables),
+		Reply: rest.List[LedgerAccount]{}, ReplyTypes: export.MediaTypes(accountTables),
 	}, a.listLedgerAccounts)
 	a.Handle(rest.Route{
 		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
@@ -104,10 +97,6 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	asOf, err := query.LedgerAsOf(r.Context(), a.DB, a.Now())
-	if err != nil {
-		return err
-	}
 	balances, err := query.LedgerBalances(r.Context(), a.DB,
 		query.LedgerFilter{Account: account, From: from, To: on, Vehicles: vehicles})
 	if err != nil {
@@ -131,8 +120,8 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 		}
 		return a.downloadAccounts(w, r, format, about, data)
 	}
-	return rest.WriteJSON(w, r, http.StatusOK, LedgerAccounts{Data: data, AsOf: record.InstantOf(asOf),
-		Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
+	return rest.WriteJSON(w, r, http.StatusOK,
+		rest.List[LedgerAccount]{Data: data, Pagination: rest.Pagination{Page: 1, PerPage: len(data), Total: len(data)}})
 }
 
 // today is the day that it is where an account is at home.
