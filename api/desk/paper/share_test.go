@@ -426,7 +426,7 @@ func TestWhatAnOwnerOwesIsTakenOffTheNextPayout(t *testing.T) {
 	pay(3, "")
 	pay(2, "")
 	pay(0, "")
-	if got := owed(); got != 100-100+80+300 {
+	if got := owed(); got != 380 { // 100 less 100, 80 and 300
 		t.Errorf("%d was paid in all", got)
 	}
 }
