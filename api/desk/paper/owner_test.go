@@ -141,7 +141,7 @@ func (d *Papers) taxes(t *testing.T) {
 			func(row schemas.Row) error {
 				var key string
 				var charged, back, paid, owed int64
-				var entries uint64
+				var entries int64
 				err := row.Scan(&key, &charged, &back, &paid, &owed, &entries)
 				got += fmt.Sprintf(" %s/%d/%d/%d/%d/%d", key, charged, back, paid, owed, entries)
 				return err

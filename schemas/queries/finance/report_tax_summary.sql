@@ -27,7 +27,7 @@
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
 -- A tax that has one entry of a booking, as most have, came to it from nothing; only taxes of bookings that have more (changed) are
 -- looked up in ledger_entries. EXPLAIN indexes=1: ledger_flows by account,
--- ledger_account and local_date, for changed by account and ledger_account; bookings by account and id; ledger_entries by account and
+-- ledger_account and local_date, for changed from the first of these bookings on; bookings by account and id; ledger_entries by account and
 -- local_date, from the first of these entries on.
 WITH
     spans AS (
@@ -39,6 +39,11 @@ WITH
         SELECT booking, purpose, min(local_date) AS since FROM ledger_flows
         WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
             AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM spans)
+            AND local_date >= (
+                SELECT toDate32(min(least(created_at, pickup_at, if(toUnixTimestamp64Milli(actual_pickup_at) = 0, pickup_at, actual_pickup_at)))) - 2
+                FROM bookings FINAL
+                WHERE account = {account:UInt64} AND id IN (SELECT booking FROM spans)
+            )
         GROUP BY booking, purpose
         HAVING sum(entries) > 1
     ),
