@@ -70,7 +70,7 @@ func (m *machine) readsGoOn(key, vehicle string, round int, while time.Duration)
 		for _, path := range []string{"/v1/expenses", "/v1/vehicles",
 			"/v1/vehicles/" + vehicle + "/positions?from=2000-01-02T00:00:00Z&until=2100-01-01T00:00:00Z"} {
 			if status, body, err := get(m.base+path, key); err != nil || status != http.StatusOK {
-				m.t.Fatalf("round %d: GET %s: %d %v\n%s", round, path, status, err, body)
+				m.t.Fatalf("round %d: GET %s: %d %v\n%s\n`up` said:\n%s", round, path, status, err, body, m.said())
 			}
 		}
 	}
