@@ -25,7 +25,9 @@ FROM (
     LEFT JOIN posted AS p ON p.account = r.account AND p.vehicle_id = r.vehicle_id
     WHERE ({account:UInt64} = 0 OR r.account = {account:UInt64}) AND r.archived_at IS NULL
 ) AS s
-LEFT JOIN schedule_looks AS l FINAL ON l.account = s.account AND l.subject = s.subject
+LEFT JOIN (
+    SELECT account, subject, at, basis, next_at FROM schedule_looks FINAL WHERE ({account:UInt64} = 0 OR account = {account:UInt64})
+) AS l ON l.account = s.account AND l.subject = s.subject
 WHERE l.subject = '' AND s.asks
     OR l.subject != '' AND (l.basis != s.fingerprint OR l.next_at <= fromUnixTimestamp64Milli({now:Int64}, 'UTC'))
 ORDER BY l.at, s.account, s.subject
