@@ -55,8 +55,9 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		if p, _ := rest.ProblemOf(fmt.Errorf("read vehicles: %w", err)); p.Code != test.word {
 			t.Errorf("code %d: %s", test.code, p.Code)
 		}
+		failed := fmt.Errorf("read vehicles: %w", err)
 		server := httptest.NewServer(w.api.Observe(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			w.api.WriteProblem(out, r, fmt.Errorf("read vehicles: %w", err))
+			w.api.WriteProblem(out, r, failed)
 		})))
 		res, err := http.Get(server.URL)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/query"
 )
 
 // shareIn is what stands in the books because of an owner in a month.
