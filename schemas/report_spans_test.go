@@ -287,8 +287,8 @@ func agree(t *testing.T, what string, got map[string]figures, want map[string]ma
 	return compared
 }
 
-// aged is what is owed on a day, by how long ago it was billed: what was paid counts against what was billed first. What
-// a record comes to on a day is a bill or a payment.
+// aged is what is owed on a day, by how long ago it was billed: what was paid counts against what was billed first.
+// What a record comes to on a day is a bill or a payment.
 func aged(all []posting, to time.Time, group string) map[string]map[string]int64 {
 	type whose struct {
 		booking, customer uint64

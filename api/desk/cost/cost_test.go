@@ -184,8 +184,8 @@ func van() record.VehicleFields {
 }
 
 // A van's purchase, its loan and what it loses in value come into the books as they fall due, each once, and its sale
-// takes it out again and pays back what is left of the loan, with the interest of ten days: 2.54 of 7.12 for 28. What is
-// left is what it has really cost.
+// takes it out again and pays back what is left of the loan, with the interest of ten days: 2.54 of 7.12 for 28. Left
+// is what it has really cost.
 func TestAVansLifeIsInTheBooks(t *testing.T) {
 	o := open(t, "2025-01-01")
 	id := o.vehicle(van())

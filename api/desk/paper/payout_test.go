@@ -93,7 +93,7 @@ func (o *owing) pay(ctx context.Context, process *Papers) error {
 	return err
 }
 
-// settled fails the test unless all statements are paid once whoever died is followed and the second one was paid again.
+// settled fails the test unless all statements are paid once whoever died is followed and the second was paid again.
 func (o *owing) settled(t *testing.T, what string) {
 	t.Helper()
 	now = now.Add(time.Minute)

@@ -262,8 +262,8 @@ func TestWhoOwnedAVehicleBeforeAnybodyLookedGetsTheShare(t *testing.T) {
 	}
 }
 
-// There is more to look at than a round does, and what was looked at changes again at once: whatever waited longest comes
-// next, so that in as many rounds as there are things each was looked at.
+// There is more to look at than a round does, and what was looked at changes again at once: whatever waited longest
+// comes next, so that in as many rounds as there are things each was looked at.
 func TestNoOwnerWaitsForeverForTheirShare(t *testing.T) {
 	on(t, "2026-02-10")
 	d := withAccount(t)
