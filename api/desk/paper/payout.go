@@ -129,8 +129,9 @@ func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.Ac
 	}
 	if left <= 0 {
 		return amount, "", nil, fleet.NewError(fleet.CodeConflict, "Nothing is to be paid out of the statement "+
-			r.Body.Number+": the owner owes as much or more by "+strings.Join(numbers, ", ")+". That is taken off the first statement that "+
-			"is paid and comes to more; what is due until then can be written as an expense of the category owner_payout.")
+			r.Body.Number+": the owner owes as much or more by "+strings.Join(numbers, ", ")+". That is taken off the first "+
+			"statement that is paid and comes to more; what is due until then can be written as an expense of the category "+
+			"owner_payout.")
 	}
 	what, settles := r.Body.Number, []string{}
 	for _, s := range owes {

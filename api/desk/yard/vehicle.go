@@ -40,8 +40,8 @@ type ByHand struct {
 // MoveVehicle moves a vehicle to another state by hand. check, if not nil, may refuse the revision that the move is
 // made upon. A move that the state does not allow is a *record.TransitionError. A vehicle is put in service with a
 // class, a price and a place only, comes out of turnaround only without an open safety-critical issue, is available
-// only before it is disposed of, and is retired only if no booking wants it any more: then it holds its own calendar for
-// ever, so that none can come.
+// only before it is disposed of, and is retired only if no booking wants it any more: then it holds its own calendar
+// for ever, so that none can come.
 func (d *Yard) MoveVehicle(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m ByHand,
 	check func(*record.Record[record.Vehicle]) error) (record.Record[record.Vehicle], error) {
 	before, err := d.Vehicles.Get(ctx, account, id)
