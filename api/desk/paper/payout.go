@@ -135,6 +135,12 @@ func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.Ac
 	}
 	what, settles := r.Body.Number, []string{}
 	for _, s := range owes {
+		if s.Body.Status == record.PaperPaid && d.Now().Sub(s.UpdatedAt) > d.Store.Abandoned() {
+			// Whoever took it off has died, and it may be about to be opened: it is taken off anew.
+			if err := d.unpay(ctx, by, account, s.ID, 0, payout); err != nil {
+				return amount, "", nil, err
+			}
+		}
 		taken := false
 		if _, err := d.Log(record.OwnerStatements).Update(ctx, by, account, s.ID, 0, func(s *rec) error {
 			if taken = open(&s.Body); taken {
@@ -173,10 +179,11 @@ func pays(payout *record.Expense, statement uint64) bool {
 		slices.Contains(payout.Settles, fleet.FormatID(fleet.OwnerPaperPrefix, statement)))
 }
 
-// unpay has a statement that says that a payout pays it be to be paid again. One that another payout pays by now stays.
-func (d *Papers) unpay(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
+// unpay has a statement that says that a payout pays it be to be paid again. One that another payout pays by now stays,
+// and so does any that has another revision than expect, unless that is 0.
+func (d *Papers) unpay(ctx context.Context, by record.Author, account fleet.AccountID, id, expect uint64,
 	payout string) error {
-	_, err := d.Log(record.OwnerStatements).Update(ctx, by, account, id, 0, func(r *rec) error {
+	_, err := d.Log(record.OwnerStatements).Update(ctx, by, account, id, expect, func(r *rec) error {
 		if r.Body.Status == record.PaperPaid && r.Body.PayoutID == payout {
 			r.Body.Status, r.Body.PayoutID = record.PaperIssued, ""
 		}
@@ -199,7 +206,7 @@ func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
 	payout := fleet.FormatID(fleet.ExpensePrefix, w.ID)
 	for _, s := range statements {
 		if s.Body.PayoutID == payout && !pays(after, s.ID) {
-			if err := d.unpay(ctx, w.System(), w.Account, s.ID, payout); err != nil {
+			if err := d.unpay(ctx, w.System(), w.Account, s.ID, 0, payout); err != nil {
 				return err
 			}
 		}
@@ -207,7 +214,9 @@ func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
 	return nil
 }
 
-// afterPaid does that for a statement that has come to say so of a payout that stood, or was voided, before.
+// afterPaid does that for a statement that has come to say so of a payout that stood, or was voided, before, and for one
+// whose payout is not posted a while later, because whoever was about to post it has died. A repetition of that request
+// takes the statement off anew first, by a revision that is given as long again.
 func (d *Papers) afterPaid(ctx context.Context, w record.Written) error {
 	_, after, err := record.Bodies[record.Paper](w)
 	if err != nil || after.PayoutID == "" {
@@ -218,11 +227,18 @@ func (d *Papers) afterPaid(ctx context.Context, w record.Written) error {
 		return err
 	}
 	e, err := d.Expenses.Get(ctx, w.Account, id)
-	if fleet.CodeOf(err) == fleet.CodeNotFound { // it is about to be posted
-		return nil
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		if d.Now().Sub(w.At) < 2*d.Store.Abandoned() { // whoever is at it may still post it
+			return record.ErrNotYet
+		}
+		err = d.unpay(ctx, w.System(), w.Account, w.ID, w.Revision, after.PayoutID)
+		if fleet.CodeOf(err) == fleet.CodeStale {
+			return nil // what is newer has a consequence of its own
+		}
+		return err
 	}
 	if err != nil || pays(&e.Body, w.ID) {
 		return err
 	}
-	return d.unpay(ctx, w.System(), w.Account, w.ID, after.PayoutID)
+	return d.unpay(ctx, w.System(), w.Account, w.ID, 0, after.PayoutID)
 }

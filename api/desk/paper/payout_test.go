@@ -187,6 +187,58 @@ func TestWhatAPayoutDoesNotCountIsStillOwed(t *testing.T) {
 	o.settled(t, "two at once")
 }
 
+// Whoever pays a statement dies before the payout is posted, and nobody repeats that: what the owner owes by the other
+// statement is owed again a while later, and is taken off the next one that is paid.
+func TestWhoDiesBeforeThePayoutLeavesNothingPaidByIt(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	o := d.owing(t, "Osman")
+	o.tells(t, "2026-03", 300)
+	o.dies(t, 1)
+	now = now.Add(10 * time.Minute)
+	if err := o.Store.Resume(t.Context(), now.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := o.Log(record.OwnerStatements).Get(t.Context(), account, o.all[0].ID)
+	if err != nil || p.Body.Status != record.PaperIssued || p.Body.PayoutID != "" {
+		t.Errorf("it is %s by %q, though no payout was posted, %v", p.Body.Status, p.Body.PayoutID, err)
+	}
+	if _, err := d.PayOwner(t.Context(), by, account, o.all[2].ID, Payout{}, anyRevision); err != nil {
+		t.Fatal(err)
+	}
+	e, err := o.Expenses.Get(t.Context(), account, o.payoutsOf(t, o.owner)[0])
+	if err != nil || e.Body.Amount.Amount != 200 {
+		t.Errorf("%v is paid, want 200, %v", e.Body.Amount, err)
+	}
+	o.settled(t, "another was paid")
+}
+
+// It is repeated long after, at the moment at which the other statement would be opened again: the payout counts it,
+// and it stays paid.
+func TestAPayoutThatIsRepeatedLateCountsWhatItSays(t *testing.T) {
+	on(t, "2026-01-01")
+	d := withAccount(t)
+	o := d.owing(t, "Olaf")
+	o.dies(t, 1)
+	now = now.Add(10 * time.Minute)
+	again, conn := d.outrunAt(t, 3, nil, func() {
+		_ = o.Store.Resume(t.Context(), now.Add(-time.Hour)) // which says that a payout is not posted yet
+	})
+	if err := o.pay(t.Context(), again); err != nil || conn.left.Load() > 0 {
+		t.Fatalf("%v, %d revisions are left", err, conn.left.Load())
+	}
+	o.settled(t, "repeated")
+}
+
+// dies has a process that pays the second statement die at a revision.
+func (o *owing) dies(t *testing.T, revision int64) {
+	t.Helper()
+	died := make(chan struct{})
+	process, _ := o.outrunAt(t, revision, died, func() {})
+	go func() { _ = o.pay(t.Context(), process) }()
+	<-died
+}
+
 // payoutsOf are the payouts to an owner that stand.
 func (d *Papers) payoutsOf(t *testing.T, owner string) (ids []uint64) {
 	t.Helper()
