@@ -82,6 +82,8 @@ func TestAnOwnersShareIsACostOfTheCarAndOwedUntilItIsPaid(t *testing.T) {
 	wantEqual(t, "no cost again", of("profitability", "vehicle", car, profit...), " 10000 1200 280 5800 -280 2900 2900")
 	payout := b.do("GET", "/v1/expenses?category=owner_payout", "").data()[0]
 	wantEqual(t, "of", payout["owner_statement_id"], any(statement.id()))
+	wantEqual(t, "all of the owner", b.do("GET", "/v1/expenses?owner_customer_id="+owner, "").pagination().Total, 2)
+	wantEqual(t, "of nobody", b.do("GET", "/v1/expenses?owner_customer_id=cus_1", "").pagination().Total, 0)
 	b.do("POST", "/v1/expenses/"+payout["id"].(string)+"/void", "").ok(200)
 	wantEqual(t, "to be paid again", b.do("GET", path, "").ok(200).object()["status"], "issued")
 	wantEqual(t, "owed again", owed(), " -5520")
@@ -106,5 +108,8 @@ func TestAnOwnersShareIsACostOfTheCarAndOwedUntilItIsPaid(t *testing.T) {
 		"amount":{"amount":1000,"currency":"USD"},"incurred_on":"2026-02-06"}`).ok(201)
 	b.do("POST", "/v1/ledger/close", `{"through":"2026-02-28"}`).ok(200)
 	wantEqual(t, "borne before the books were closed", owed(), " 1000")
+	for _, a := range b.do("GET", "/v1/ledger/accounts", "").data() {
+		wantEqual(t, "currency of "+a["ledger_account"].(string), a["currency"], any("USD"))
+	}
 	b.audited()
 }

@@ -77,6 +77,31 @@ func TestARecurringCostMakesExpenses(t *testing.T) {
 	w.do("GET", path, "", "Authorization", "Bearer "+other).problem(404, "not_found")
 }
 
+// The books are closed before the duty has posted what fell due: that is posted first, on its own days, and nothing of
+// closed days is left for the present one.
+func TestTheBooksAreClosedWithWhatCostsBySchedule(t *testing.T) {
+	w := newWorld(t)
+	car := w.vehicle(`{"make":"A","model":"B","insurance":{"premium":{"amount":3000,"currency":"USD"},"period":"month",
+		"from":"` + firstOfMonth(-2) + `"}}`)
+	w.do("POST", "/v1/recurring_costs", `{"category":"parking","amount":{"amount":9000,"currency":"USD"},"every":"month",
+		"vehicle_id":"`+car+`","from":"`+firstOfMonth(-2)+`"}`).ok(201)
+	through := dayBefore(firstOfMonth(-1))
+	w.do("POST", "/v1/ledger/close", `{"through":"`+through+`"}`).ok(200)
+	for range 2 {
+		sums := map[string]float64{}
+		for _, a := range w.do("GET", "/v1/ledger/accounts?on="+through, "").data() {
+			sums[a["ledger_account"].(string)] = minor(a["balance"])
+		}
+		wantEqual(t, "the month before last", fmt.Sprint(sums["cost.parking"], sums["cost.insurance"]), "9000 3000")
+		for _, e := range w.do("GET", "/v1/ledger/entries?per_page=100", "").data() {
+			if e["used_on"] != e["local_on"] {
+				t.Errorf("%v is posted on %v and belongs to %v", e["ledger_account"], e["local_on"], e["used_on"])
+			}
+		}
+		w.post() // finds nothing more of closed days
+	}
+}
+
 // What a vehicle is worth is answered from the books, beside what its terms ask for.
 func TestWhatAVehicleIsWorth(t *testing.T) {
 	w := newWorld(t)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,15 +55,28 @@ func TestAStoreThatCannotNowIsA503AndNoFaultOfOurs(t *testing.T) {
 		if p, _ := rest.ProblemOf(fmt.Errorf("read vehicles: %w", err)); p.Code != test.word {
 			t.Errorf("code %d: %s", test.code, p.Code)
 		}
+		failed := fmt.Errorf("read vehicles: %w", err)
 		server := httptest.NewServer(w.api.Observe(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			w.api.WriteProblem(out, r, fmt.Errorf("read vehicles: %w", err))
+			w.api.WriteProblem(out, r, failed)
 		})))
 		res, err := http.Get(server.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		res.Body.Close()
+		// Who asked for a write is not told to repeat it: it may be done.
+		written, err := http.Post(server.URL, "application/json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := io.ReadAll(written.Body)
+		written.Body.Close()
 		server.Close()
+		if err != nil || written.StatusCode != test.status ||
+			strings.Contains(string(said), "Look whether") != (test.status == 503) ||
+			test.status == 503 && strings.Contains(string(said), "Try again") {
+			t.Errorf("code %d, of a write: %d %s, %v", test.code, written.StatusCode, said, err)
+		}
 		if res.StatusCode != test.status ||
 			(res.Header.Get("Retry-After") != "") != (test.status == 503 || test.status == 507) {
 			t.Errorf("code %d: %d, Retry-After %q", test.code, res.StatusCode, res.Header.Get("Retry-After"))

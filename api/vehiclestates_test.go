@@ -96,7 +96,7 @@ func TestEveryMoveOfAVehicleByHand(t *testing.T) {
 	states := []string{"inactive", "available", "turnaround", "maintenance", "out_of_service", "rented", "retired"}
 	for _, from := range states {
 		for _, to := range states {
-			id := w.vehicle(`{"make":"A","model":"B","disposal_on":"2026-01-31"}`)
+			id := w.vehicle(`{"make":"A","model":"B","disposal_on":"2199-01-31"}`)
 			w.put(id, from, "")
 			r := w.do("POST", "/v1/vehicles/"+id+"/status", `{"status":"`+to+`","reason":"why"}`)
 			if slices.Contains(strings.Fields(legal[from]), to) {
@@ -299,6 +299,39 @@ func TestAVehicleFollowsItsBlocks(t *testing.T) {
 	if v := w.do("GET", "/v1/vehicles/"+car, "").ok(200).object(); v["status"] != "maintenance" {
 		t.Errorf("a block that begins at once: %v", v["status"])
 	}
+}
+
+// What was sold does not stand ready: when its day has come where it is, it is out of service, and available again only
+// once that day was corrected. What is rented is left to its renter.
+func TestWhatWasSoldIsNotAvailable(t *testing.T) {
+	w := newWorld(t)
+	sold := w.vehicle(`{"make":"A","model":"B","disposal_on":"2026-02-01"}`)
+	later := w.vehicle(`{"make":"A","model":"B","disposal_on":"2199-02-01"}`)
+	rented := w.vehicle(`{"make":"A","model":"B","disposal_on":"2026-02-01"}`)
+	there := w.vehicle(`{"make":"A","model":"B","timezone":"Pacific/Kiritimati","disposal_on":"` +
+		w.api.Now().UTC().Add(14*time.Hour).Format(time.DateOnly) + `"}`)
+	here := w.vehicle(`{"make":"A","model":"B","timezone":"Pacific/Midway","disposal_on":"` +
+		w.api.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly) + `"}`)
+	w.put(rented, "rented", "")
+	leave := func() {
+		t.Helper()
+		if err := w.api.desk.Duty(t.Context(), "vehicles that were disposed of"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave()
+	for id, want := range map[string]string{sold: "out_of_service", later: "available", rented: "rented",
+		there: "out_of_service", here: "available"} {
+		w.stands(id, "disposed of", want)
+	}
+	v := w.do("GET", "/v1/vehicles/"+sold, "").ok(200).object()
+	wantEqual(t, "why", v["status_reason"], any("disposed of on 2026-02-01"))
+	path := "/v1/vehicles/" + sold + "/status"
+	w.do("POST", path, `{"status":"available","reason":"it is here"}`).problem(409, "conflict")
+	w.do("PATCH", "/v1/vehicles/"+sold, `{"disposal_on":null}`).ok(200)
+	w.do("POST", path, `{"status":"available","reason":"it is here"}`).ok(200)
+	leave()
+	w.stands(sold, "not sold after all", "available")
 }
 
 func TestAVehicleThatBookingsWantStays(t *testing.T) {

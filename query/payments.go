@@ -34,6 +34,7 @@ var Expenses = Listing{Table: "expenses", Fields: []ListField{
 	{Name: "category", Type: WordsField, Sort: true},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "booking_id", Type: TextField, Few: true},
+	{Name: "owner_customer_id", Type: TextField},
 	{Name: "recurring_cost_id", Column: "scheduled_by", Type: TextField},
 	{Name: "schedule", Type: WordsField, Sort: true},
 	{Name: "vendor", Type: WordsField, Sort: true},

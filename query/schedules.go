@@ -30,13 +30,13 @@ type PendingSchedule struct {
 	Basis   uint64 // fingerprint of what is to be looked at
 }
 
-// SchedulesPending returns what the desk must look at, at most limit of it, longest waiting first. categories are those
-// that vehicles' terms make expenses of.
-func SchedulesPending(ctx context.Context, db driver.Conn, now time.Time, categories []string,
+// SchedulesPending returns what the desk must look at of an account, 0 for all, at most limit of it, longest waiting
+// first. categories are those that vehicles' terms make expenses of.
+func SchedulesPending(ctx context.Context, db driver.Conn, account fleet.AccountID, now time.Time, categories []string,
 	limit int) ([]PendingSchedule, error) {
 	return schemas.AllRows(ctx, db, "read pending schedules", schemas.Query("schedules_pending"), []any{
-		clickhouse.Named("now", now.UnixMilli()), clickhouse.Named("categories", categories),
-		clickhouse.Named("limit", uint32(limit)),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("now", now.UnixMilli()),
+		clickhouse.Named("categories", categories), clickhouse.Named("limit", uint32(limit)),
 	}, func(p *PendingSchedule, row schemas.Row) error {
 		return row.Scan((*uint64)(&p.Account), &p.Subject, &p.Basis)
 	})

@@ -21,15 +21,20 @@ type DueVehicle struct {
 
 // VehiclesDue returns the vehicles of all accounts to which time has something to do at an instant.
 func VehiclesDue(ctx context.Context, db driver.Conn, now time.Time) ([]DueVehicle, error) {
-	return schemas.AllRows(ctx, db, "find vehicles that are due", schemas.Query("vehicles_due"), []any{
+	return dueVehicles(ctx, db, "find vehicles that are due", "vehicles_due", now)
+}
+
+// VehiclesDisposed returns the vehicles of all accounts that stand ready, or are about to, although their disposal_on
+// has come somewhere on earth at an instant.
+func VehiclesDisposed(ctx context.Context, db driver.Conn, now time.Time) ([]DueVehicle, error) {
+	return dueVehicles(ctx, db, "find vehicles that were disposed of", "vehicles_disposed", now)
+}
+
+func dueVehicles(ctx context.Context, db driver.Conn, doing, name string, now time.Time) ([]DueVehicle, error) {
+	return schemas.AllRows(ctx, db, doing, schemas.Query(name), []any{
 		clickhouse.Named("now", now.UnixMilli()),
 	}, func(v *DueVehicle, row schemas.Row) error {
-		var account uint64
-		if err := row.Scan(&account, &v.Vehicle, &v.Cause); err != nil {
-			return err
-		}
-		v.Account = fleet.AccountID(account)
-		return nil
+		return row.Scan((*uint64)(&v.Account), &v.Vehicle, &v.Cause)
 	})
 }
 

@@ -34,4 +34,11 @@ func TestTheReturnOfASoldCarIsFinal(t *testing.T) {
 	// Before it was sold it was as any other.
 	want(t, ask(t, db, "fleet_roi", "vehicle", "from", "2026-01-01", "to", "2026-01-31"), "1",
 		"sold_for 0, current_value 1400000, gain 0, remaining 1400000, recent_cash 200000, payback_months null")
+	// Of the month in which it was sold the days count until the last one, and the sale once it has come.
+	put(t, db, `INSERT INTO vehicle_days (account, local_date, vehicle, currency, computed_at, revenue_time, cost_depreciation) VALUES
+		(7, '2026-03-05', 1, 'USD', now64(3), 5000, 0), (7, '2026-03-10', 1, 'USD', now64(3), 0, -100000)`)
+	want(t, ask(t, db, "fleet_roi", "vehicle", "from", "2026-03-01", "to", "2026-03-09"), "1",
+		"net_cash 605000, sold_for 0, current_value 1400000, gain 5000, recent_cash 205000, revenue_12 205000")
+	want(t, ask(t, db, "fleet_roi", "vehicle", "from", "2026-03-01", "to", "2026-03-10"), "1",
+		"net_cash 605000, sold_for 1500000, current_value 0, gain 105000, recent_cash null, payback_month 20513")
 }

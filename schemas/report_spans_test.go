@@ -45,7 +45,7 @@ func makeBusiness(t *testing.T, db driver.Conn) []posting {
 		SELECT if(h % 23 = 0, 8, 7), toDate32('2025-11-01') + intDiv(h, 29) % 181, l, number, 1, number + 1,
 			multiIf(l = 'accounts_receivable' AND b % 3 = 0, if(step < 14, 1, -1) * 5000, toInt64(intDiv(h, 31) % 4001) - 2000) AS amount,
 			if(h % 19 = 0, 'EUR', 'USD'), intDiv(h, 37) % 6, 9, if(b = 60, 0, b), 1 + b % 7, intDiv(h, 41) % 3,
-			['direct', 'turo'][1 + if(b % 10 = 9, step, b) % 2], if(l = 'tax_payable', ['tax, State tax', 'tax, City tax', ''][1 + h % 3], ''),
+			['direct', 'turo'][1 + if(b % 10 = 9, step, b) % 2], if(l = 'tax_payable', ['tax, State tax', 'tax, City tax', ''][1 + h % 3], if(h % 5 = 0, 'deposit', '')),
 			['booking', 'payment', 'expense'][1 + intDiv(h, 43) % 3], 1 + h % 4, now64(3)
 		FROM numbers(3360)`)
 	all, err := schemas.AllRows(t.Context(), db, "read entries", `SELECT toString(local_date), CAST(ledger_account, 'String'),
@@ -288,12 +288,19 @@ func agree(t *testing.T, what string, got map[string]figures, want map[string]ma
 }
 
 // aged is what is owed on a day, by how long ago it was billed: what was paid counts against what was billed first.
+// What a record comes to on a day is a bill or a payment.
 func aged(all []posting, to time.Time, group string) map[string]map[string]int64 {
 	type whose struct {
 		booking, customer uint64
 		channel, account  string
 	}
-	days := map[whose]map[int]int64{} // by how many days ago
+	type bill struct {
+		age     int // days ago
+		kind    string
+		source  uint64
+		deposit bool
+	}
+	bills := map[whose]map[bill]int64{}
 	of := map[whose]*posting{}
 	for i := range all {
 		e := &all[i]
@@ -302,14 +309,14 @@ func aged(all []posting, to time.Time, group string) map[string]map[string]int64
 			if e.booking != 0 && group != "channel" { // a deposit that was kept is of no channel
 				w.channel = ""
 			}
-			if days[w] == nil {
-				days[w], of[w] = map[int]int64{}, e
+			if bills[w] == nil {
+				bills[w], of[w] = map[bill]int64{}, e
 			}
-			days[w][int(to.Sub(e.day)/(24*time.Hour))] += e.amount
+			bills[w][bill{int(to.Sub(e.day) / (24 * time.Hour)), e.kind, e.source, e.purpose == "deposit"}] += e.amount
 		}
 	}
 	rows := map[string]map[string]int64{}
-	for w, amounts := range days {
+	for w, all := range bills {
 		key := of[w].key(group)
 		row := rows[key]
 		if row == nil {
@@ -317,14 +324,16 @@ func aged(all []posting, to time.Time, group string) map[string]map[string]int64
 			rows[key] = row
 		}
 		var paid, owed int64
-		for _, amount := range amounts {
+		amounts := map[int]int64{}
+		for b, amount := range all {
 			owed += amount
 			paid -= min(amount, 0)
+			amounts[b.age] += max(amount, 0)
 		}
 		row["balance"] += owed
 		row["overpaid"] += min(owed, 0)
 		for _, age := range slices.Backward(slices.Sorted(maps.Keys(amounts))) {
-			left := max(amounts[age], 0)
+			left := amounts[age]
 			covered := min(paid, left)
 			paid -= covered
 			switch left -= covered; {

@@ -57,10 +57,12 @@ type Expense struct {
 	OwnerDays []OwnerDay `json:"owner_days,omitempty"` // of an owner_share
 	Refunded  *Refunded  `json:"refunded,omitempty"`
 	// the owner's statement whose payout it is
-	StatementID string  `json:"owner_statement_id,omitempty"`
-	PostedAt    Instant `json:"posted_at"`
-	VoidedAt    Instant `json:"voided_at"`
-	VoidReason  string  `json:"void_reason,omitempty"`
+	StatementID string `json:"owner_statement_id,omitempty"`
+	// all statements that this payout counts; empty for payouts that an older version posted
+	Settles    []string `json:"settles,omitempty"`
+	PostedAt   Instant  `json:"posted_at"`
+	VoidedAt   Instant  `json:"voided_at"`
+	VoidReason string   `json:"void_reason,omitempty"`
 }
 
 // The states of an expense.

@@ -78,6 +78,9 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 		consequences: make(map[string][]consequence)}, nil
 }
 
+// Abandoned is the age from which on what somebody was about to do counts as given up (see Config).
+func (s *Store) Abandoned() time.Duration { return s.cfg.Abandoned }
+
 // NextID returns an id for a record to be.
 func (s *Store) NextID() uint64 { return s.ids.Next() }
 

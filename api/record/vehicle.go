@@ -58,9 +58,9 @@ type VehicleFields struct {
 	AcquiredOn           string `json:"acquired_on,omitempty" format:"date"`
 	AcquisitionCost      *Money `json:"acquisition_cost,omitempty"`
 	AcquisitionMileageMi *int   `json:"acquisition_mileage_mi,omitempty" minimum:"0" maximum:"3000000"`
-	InServiceOn          string `json:"in_service_on,omitempty" format:"date"`
+	InServiceOn          string `json:"in_service_on,omitempty" format:"date" doc:"From this day on it is in the fleet: it can be rented, and reports count its time. Reports take acquired_on unless given, or else the day on which its record was made; so of a consigned vehicle say since when you have it."`
 	OutOfServiceOn       string `json:"out_of_service_on,omitempty" format:"date"`
-	DisposalOn           string `json:"disposal_on,omitempty" format:"date"`
+	DisposalOn           string `json:"disposal_on,omitempty" format:"date" doc:"The day on which it was sold or scrapped. From its beginning on the vehicle is not in the fleet: what costs by schedule ends, what is left of its loan is paid back, and it is taken out of service."`
 	DisposalPrice        *Money `json:"disposal_price,omitempty"`
 	ResidualValue        *Money `json:"residual_value,omitempty"`
 	UsefulLifeMonths     int    `json:"useful_life_months,omitempty" minimum:"0" maximum:"1200"`

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -35,6 +37,9 @@ func (w Written) System() Author { return Author{Actor: System.Actor, RequestID:
 // it must be harmless to repeat, by identities that come from the revision, and must not mind that newer revisions
 // stand by then.
 type Consequence func(ctx context.Context, w Written) error
+
+// ErrNotYet is the error of a Consequence that cannot be carried out yet, and is tried again as one that failed.
+var ErrNotYet = errors.New("it cannot be told yet what follows")
 
 // consequence is a Consequence with its name, for the log.
 type consequence struct {
@@ -113,7 +118,11 @@ func (s *Store) carryOut(ctx context.Context, r *revision, before string, list f
 		if err == nil {
 			return nil
 		}
-		s.log.WarnContext(ctx, "a consequence of a write failed and will be done again", "consequence", c.name,
+		level := slog.LevelWarn
+		if errors.Is(err, ErrNotYet) {
+			level = slog.LevelDebug
+		}
+		s.log.Log(ctx, level, "a consequence of a write failed and will be done again", "consequence", c.name,
 			"kind", r.kind, "id", r.id, "revision", r.number, "error", err)
 		return fmt.Errorf("%s of %s %d revision %d: %w", c.name, r.kind, r.id, r.number, err)
 	}

@@ -21,6 +21,7 @@ type LedgerAccount struct {
 	AccountLabel
 	Type       string       `json:"type" doc:"asset, liability, equity, revenue (with what lessens it) or cost."`
 	Balance    record.Money `json:"balance" doc:"Debits less credits: positive for what is owned or spent, negative for what is owed or earned. With from, what that day and those after it have added."`
+	Currency   string       `json:"currency" doc:"That of the balance: an account has a row for each." example:"USD"`
 	EntryCount uint64       `json:"entry_count"`
 	On         string       `json:"on" format:"date" doc:"The balance at the end of this local day."`
 }
@@ -58,7 +59,7 @@ func (a *API) ledgerBookRoutes() {
 	a.Handle(rest.Route{
 		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
 		Summary: "Close the books through a day",
-		About:   "What becomes known later about closed days is posted on the day on which it becomes known, with `used_on` as it was. Closing twice is once; an earlier day than the books are closed through already is a 409.",
+		About:   "What costs by schedule is brought into the books first, and what owners of vehicles get. What becomes known later about closed days is posted on the day on which it becomes known, with `used_on` as it was. Closing twice is once; an earlier day than the books are closed through already is a 409.",
 		Body:    LedgerClose{}, Reply: LedgerPeriod{},
 	}, a.closeLedger)
 	a.Handle(rest.Route{
@@ -110,7 +111,7 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 	for i, b := range balances {
 		data[i] = LedgerAccount{Object: "ledger_account", AccountLabel: labelOf(labels, b.Account),
 			Type:    ledger.Account(b.Account).Type(),
-			Balance: record.Money{Amount: b.Amount, Currency: b.Currency}, EntryCount: b.Entries, On: on}
+			Balance: record.Money{Amount: b.Amount, Currency: b.Currency}, Currency: b.Currency, EntryCount: b.Entries, On: on}
 	}
 	slices.SortStableFunc(data, func(a, b LedgerAccount) int { return strings.Compare(a.Number, b.Number) })
 	if format != export.JSON {
@@ -142,8 +143,13 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !day.Known() {
 		return fleet.Invalid(dayFaults("/through", sent.Through)...)
 	}
-	// What owners get of what was corrected last belongs to its own day, which is closed in a moment.
-	if err := a.desk.Papers.PostSharesOf(r.Context(), auth.From(r.Context()).Account); err != nil {
+	// What fell due by schedule, and what owners get of what was corrected last, belongs to its own day, which is closed
+	// in a moment.
+	home := auth.From(r.Context()).Account
+	if err := a.desk.Costs.PostOf(r.Context(), home); err != nil {
+		return err
+	}
+	if err := a.desk.Papers.PostSharesOf(r.Context(), home); err != nil {
 		return err
 	}
 	return a.setClosed(w, r, func(account *record.Account) error {

@@ -104,6 +104,9 @@ func (a *API) paymentActions(s *rest.Resource[record.Payment]) {
 	})
 	rest.Act(s, rest.Action[record.Payment, PaymentRefund]{
 		Verb: "refund", Summary: "Give back a payment, or a part of it", Optional: true,
+		About: "It moves money and leaves the bill as it is: what was paid for the booking and is given back is owed again. " +
+			"What the customer need not pay is taken off the bill first, by a negative `adjustment` among the booking's charges or " +
+			"by reversing a charge, which makes `balance_due` negative; then as much is given back.",
 		Do: func(c *asked, sent PaymentRefund) (rec, error) {
 			refund := record.Refund{ID: fleet.FormatID(fleet.RefundPrefix, a.NewID(c.Request)),
 				At: a.instantOr(sent.At), Reason: sent.Reason, ProviderRef: sent.ProviderRef}

@@ -21,6 +21,7 @@ import (
 //
 //	any but rented ──by hand──> out_of_service ──by hand──> available
 //	any but rented ──by hand, disposal recorded──> retired
+//	available, turnaround, maintenance ──disposal_on has come──> out_of_service
 //
 // vehicleByHand and vehicleByItself are the whole of it.
 var vehicleByHand = map[string][]string{

@@ -52,7 +52,7 @@ var problems = []problemWords{
 	{CodeTooMuch, "The answer takes more of the store than one question may; ask for less at once."},
 	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},
 	{codeInternal, "A fault of ours; request_id names it in our logs."},
-	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again."},
+	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again. What was asked for may have been done: look before you repeat it, or use an Idempotency-Key."},
 	{fleet.CodeFull, "There is no room left on a disk: nothing can be written until somebody makes room. Reads go on."},
 }
 

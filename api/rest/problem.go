@@ -88,10 +88,13 @@ const (
 
 // ProblemOf turns any error into what the caller may see of it. The second result says whether the error is ours to
 // look into, and must be logged.
-func ProblemOf(err error) (Problem, bool) {
+func ProblemOf(err error) (Problem, bool) { return problemOf(err, false) }
+
+// problemOf is ProblemOf of a request that writes something, or does not.
+func problemOf(err error, writes bool) (Problem, bool) {
 	var e *fleet.Error
 	if !errors.As(err, &e) {
-		if e = StoreTrouble(err); e == nil {
+		if e = storeTrouble(err, writes); e == nil {
 			e = fleet.NewError(codeInternal, "Something went wrong on our side. The request id names it in our logs.")
 		}
 		return problemFrom(e), true
@@ -138,7 +141,7 @@ func (a *Server) WriteProblem(w http.ResponseWriter, r *http.Request, err error)
 		w.WriteHeader(statusClientGone)
 		return
 	}
-	p, ours := ProblemOf(err)
+	p, ours := problemOf(err, r.Method != http.MethodGet && r.Method != http.MethodHead)
 	a.tell(r.Context(), &p)
 	p.Instance, p.RequestID = r.URL.Path, RequestID(r.Context())
 	if ours {

@@ -39,37 +39,47 @@ const (
 
 // StoreTrouble is the one table from what a store or broker says to what the caller is told of it; nil for what is a
 // fault of ours. All but a question that is too large may pass by itself.
-func StoreTrouble(err error) *fleet.Error {
+func StoreTrouble(err error) *fleet.Error { return storeTrouble(err, false) }
+
+// look is what is told whoever asked for a write that the store failed in: it may have done so afterwards.
+const look = "Look whether what you asked for was done before you repeat it, or use an Idempotency-Key."
+
+// storeTrouble is StoreTrouble of a request that writes something, or does not.
+func storeTrouble(err error, writes bool) *fleet.Error {
+	trouble := func(words, then string) *fleet.Error {
+		if writes {
+			then = look
+		}
+		return fleet.NewError(fleet.CodeUnavailable, words+" "+then)
+	}
 	said, ok := errors.AsType[*clickhouse.Exception](err)
 	if !ok {
 		if LostDependency(err) {
-			return fleet.NewError(fleet.CodeUnavailable, "The store did not answer in time. Try again.")
+			return trouble("The store did not answer in time.", "Try again.")
 		}
 		return nil
 	}
-	code, words := fleet.CodeUnavailable, ""
+	const soon = "Try again in some seconds."
 	switch said.Code {
 	case ClickHouseTimeout, chTooSlow, chCancelled:
-		words = "The store did not come to an end in time. Try again, or ask for less at once."
+		return trouble("The store did not come to an end in time.", "Try again, or ask for less at once.")
 	case ClickHouseTooManyQueries, chNoConnection, chNoThread, chOverloaded:
-		words = "The store has as much to do as it can. Try again in some seconds."
+		return trouble("The store has as much to do as it can.", soon)
 	case ClickHouseMemory:
-		words = "The store has no memory left for this now. Try again in some seconds."
 		if strings.Contains(strings.ToLower(said.Message), "query memory limit exceeded") {
-			code, words = CodeTooMuch,
-				"The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once."
+			return fleet.NewError(CodeTooMuch,
+				"The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once.")
 		}
+		return trouble("The store has no memory left for this now.", soon)
 	case ClickHouseNoSpace:
-		code, words = fleet.CodeFull,
-			"The store has no room left on its disk. What was acknowledged is kept; send it again later."
+		return fleet.NewError(fleet.CodeFull,
+			"The store has no room left on its disk. What was acknowledged is kept; send it again later.")
 	case ClickHouseTooManyParts:
-		words = "The store has to tidy up what was written before it takes more. Try again in some seconds."
+		return trouble("The store has to tidy up what was written before it takes more.", soon)
 	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper:
-		words = "The store is not all there, or about to stop. Try again in some seconds."
-	default:
-		return nil
+		return trouble("The store is not all there, or about to stop.", soon)
 	}
-	return fleet.NewError(code, words)
+	return nil
 }
 
 // bounded returns a context whose questions to the store have a bound on the memory that they take, so that the memory

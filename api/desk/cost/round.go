@@ -23,15 +23,33 @@ import (
 const (
 	lookTogether = 50 // subjects whose expenses are in memory
 	writeAtOnce  = 8  // expenses that are being written
+	roundsOf     = 5  // after which who waits for an account's costs gives up
 )
 
 // Post makes the expenses that are due by schedule and not there, and changes those that are not as the terms are now.
 // It does so much in a round, and the next goes on; what fails is tried again in the next round.
 func (d *Costs) Post(ctx context.Context) error {
+	_, err := d.post(ctx, 0)
+	return err
+}
+
+// PostOf does that for all that is due of an account, so that nothing is left that a later round would post.
+func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID) error {
+	for range roundsOf {
+		if found, err := d.post(ctx, account); err != nil || !found {
+			return err
+		}
+	}
+	return fleet.NewError(fleet.CodeConflict,
+		"What costs by schedule is still being brought into the books. Try again in some minutes.")
+}
+
+// post is a round over an account, 0 for all. It says whether anything was to be looked at.
+func (d *Costs) post(ctx context.Context, account fleet.AccountID) (found bool, err error) {
 	now := d.Now()
-	pending, err := query.SchedulesPending(ctx, d.DB, now, cost.Categories(), d.LookMost)
+	pending, err := query.SchedulesPending(ctx, d.DB, account, now, cost.Categories(), d.LookMost)
 	if err != nil || len(pending) == 0 {
-		return err
+		return false, err
 	}
 	byAccount := map[fleet.AccountID][]query.PendingSchedule{}
 	var order []fleet.AccountID // as they wait
@@ -43,7 +61,7 @@ func (d *Costs) Post(ctx context.Context) error {
 	}
 	left := &atomic.Int64{}
 	left.Store(int64(d.WriteMost))
-	return base.Each(ctx, order, func(account fleet.AccountID) error {
+	return true, base.Each(ctx, order, func(account fleet.AccountID) error {
 		return base.Each(ctx, slices.Collect(slices.Chunk(byAccount[account], lookTogether)),
 			func(some []query.PendingSchedule) error {
 				r := &round{Costs: d, account: account, now: now, left: left}

@@ -244,7 +244,7 @@ func TestABrokerThatIsAwayIsLeftAlone(t *testing.T) {
 // plain are the texts of bodies that say nothing about a person: ids, states, codes, dates and the names of things.
 var plain = strings.Fields(`
 	actor was is superseded_by voided_by turns agreed_return_location_id pickup_charge_ids expense_id from_location_id number to_location_id
-	id listed_customer_id reasons alert_id trip_id by on owner_statement_id booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id inspection_id issue_ids
+	id listed_customer_id reasons alert_id trip_id by on owner_statement_id settles booking_id backfill_job_id block_id category_ids charge_id current_location_id customer_id duplicate_of geofence_ids home_location_id inspection_id issue_ids
 	location_id owner_customer_id pickup_location_id quote_id rate_plan_id receipt_document_id reminder_ids reserved_booking_id resolved_by_work_order_id
 	return_charge_ids return_location_id reversal_of schedule_id source_id status_cause daily_rate_of task_id task_ids toll_id upgrade_from_class_id vehicle_class_id
 	vehicle_class_ids vehicle_id vehicle_ids what work_order_id

@@ -71,6 +71,7 @@ func (d *Papers) Register() {
 		d.Store.Then(kind, "paid invoices", d.afterPaper)
 	}
 	d.Store.Then(d.Expenses.Kind().Name, "paid statements", d.afterPayout)
+	d.Store.Then(record.OwnerStatements.Name, "paid statements", d.afterPaid)
 	d.Store.Then(d.Payments.Kind().Name, "paid invoices", d.afterPayment)
 	d.Store.Then(d.Bookings.Kind().Name, "paid invoices", d.afterBooking)
 }

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/motorpool/fleet"
@@ -23,7 +24,8 @@ type Payout struct {
 //
 //	others say that the payout settles them ──► the payout is posted ──► the statement says that it is paid by it
 //
-// Whatever says so is to be paid again once that payout is voided, and of no other.
+// Whoever says so of a payout that was voided, or that does not count them, is to be paid again: that follows from the
+// revision of the statement that says it and from those of the payout, whichever comes last.
 func (d *Papers) PayOwner(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, o Payout,
 	check func(*rec) error) (rec, error) {
 	log := d.Log(record.OwnerStatements)
@@ -54,7 +56,7 @@ func (d *Papers) PayOwner(ctx context.Context, by record.Author, account fleet.A
 	if err != nil {
 		return r, err
 	}
-	paid, err := log.Update(ctx, by, account, id, 0, func(r *rec) error {
+	_, err = log.Update(ctx, by, account, id, 0, func(r *rec) error {
 		if stands, _, err := d.payout(ctx, account, payout); err != nil || !stands || r.Body.Status != record.PaperIssued {
 			return err
 		}
@@ -62,13 +64,9 @@ func (d *Papers) PayOwner(ctx context.Context, by record.Author, account fleet.A
 		return nil
 	})
 	if err != nil {
-		return paid, err
+		return r, err
 	}
-	// It may have been voided before that was written, and then what follows from its voiding found nothing.
-	if stands, _, err := d.payout(ctx, account, payout); err != nil || stands {
-		return paid, err
-	}
-	return d.unpay(ctx, by, account, id, fleet.FormatID(fleet.ExpensePrefix, payout))
+	return log.Get(ctx, account, id) // which is to be paid again if the payout was voided meanwhile
 }
 
 // payout says whether a payout stands in the books, and whether it was voided; neither is so if it was never posted.
@@ -95,14 +93,14 @@ func (d *Papers) payOut(ctx context.Context, by record.Author, account fleet.Acc
 		if voided {
 			continue
 		}
-		amount, what, err := d.takeOff(ctx, by, account, r, fleet.FormatID(fleet.ExpensePrefix, id))
+		amount, what, settles, err := d.takeOff(ctx, by, account, r, fleet.FormatID(fleet.ExpensePrefix, id))
 		if err != nil {
 			return id, err
 		}
 		e, _, err := d.Expenses.Ensure(ctx, by, account, id, record.Expense{ExpenseFields: record.ExpenseFields{
 			Category: ledger.OwnerPayout, OwnerCustomerID: r.Body.CustomerID, Description: what, Amount: amount,
 			IncurredOn: o.PaidOn, PaidOn: o.PaidOn, PaymentMethod: o.Method}, Status: record.ExpensePosted,
-			PostedAt: record.InstantOf(d.Now()), StatementID: statement})
+			PostedAt: record.InstantOf(d.Now()), StatementID: statement, Settles: append(settles, statement)})
 		if err != nil || e.Body.Status != record.ExpenseVoided {
 			return id, err
 		}
@@ -110,13 +108,14 @@ func (d *Papers) payOut(ctx context.Context, by record.Author, account fleet.Acc
 }
 
 // takeOff has the statements by which an owner owes, and that nothing settles yet, be paid by a payout that is about to
-// be posted. It returns what is left to be paid out of a statement then, and which are in it.
+// be posted. It returns what is left to be paid out of a statement then, the numbers of those that are in it, and the
+// ids of those that were taken off.
 func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.AccountID, r *rec,
-	payout string) (record.Money, string, error) {
+	payout string) (record.Money, string, []string, error) {
 	amount, numbers := r.Body.Total, []string{}
 	statements, err := d.ofOwner(ctx, account, r.Body.CustomerID, r.Body.Currency)
 	if err != nil {
-		return amount, "", err
+		return amount, "", nil, err
 	}
 	open := func(p *record.Paper) bool {
 		return p.Total.Amount < 0 && (p.Status == record.PaperIssued || p.PayoutID == payout)
@@ -129,12 +128,19 @@ func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.Ac
 		}
 	}
 	if left <= 0 {
-		return amount, "", fleet.NewError(fleet.CodeConflict, "Nothing is to be paid out of the statement "+r.Body.Number+
-			": the owner owes as much or more by "+strings.Join(numbers, ", ")+". That is taken off the first statement that "+
-			"is paid and comes to more; what is due until then can be written as an expense of the category owner_payout.")
+		return amount, "", nil, fleet.NewError(fleet.CodeConflict, "Nothing is to be paid out of the statement "+
+			r.Body.Number+": the owner owes as much or more by "+strings.Join(numbers, ", ")+". That is taken off the first "+
+			"statement that is paid and comes to more; what is due until then can be written as an expense of the category "+
+			"owner_payout.")
 	}
-	what := r.Body.Number
+	what, settles := r.Body.Number, []string{}
 	for _, s := range owes {
+		if s.Body.Status == record.PaperPaid && d.Now().Sub(s.UpdatedAt) > d.Store.Abandoned() {
+			// Whoever took it off has died, and it may be about to be opened: it is taken off anew.
+			if err := d.unpay(ctx, by, account, s.ID, 0, payout); err != nil {
+				return amount, "", nil, err
+			}
+		}
 		taken := false
 		if _, err := d.Log(record.OwnerStatements).Update(ctx, by, account, s.ID, 0, func(s *rec) error {
 			if taken = open(&s.Body); taken {
@@ -142,14 +148,15 @@ func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.Ac
 			}
 			return nil
 		}); err != nil {
-			return amount, "", err
+			return amount, "", nil, err
 		}
 		if taken { // and by no other payout meanwhile
 			amount.Amount += s.Body.Total.Amount
 			what += ", less " + s.Body.Number
+			settles = append(settles, fleet.FormatID(fleet.OwnerPaperPrefix, s.ID))
 		}
 	}
-	return amount, what, nil
+	return amount, what, settles, nil
 }
 
 // ofOwner are the statements of an owner in a currency.
@@ -165,22 +172,31 @@ func (d *Papers) ofOwner(ctx context.Context, account fleet.AccountID, owner, cu
 	return all, err
 }
 
-// unpay has a statement that a voided payout had paid be to be paid again. One that another payout pays by now stays.
-func (d *Papers) unpay(ctx context.Context, by record.Author, account fleet.AccountID, id uint64,
-	payout string) (rec, error) {
-	return d.Log(record.OwnerStatements).Update(ctx, by, account, id, 0, func(r *rec) error {
+// pays says whether a payout pays a statement that says so: one that was not voided, and that counts it if it says whom
+// it counts, which those that were posted by an older version do not.
+func pays(payout *record.Expense, statement uint64) bool {
+	return payout.Status != record.ExpenseVoided && (len(payout.Settles) == 0 ||
+		slices.Contains(payout.Settles, fleet.FormatID(fleet.OwnerPaperPrefix, statement)))
+}
+
+// unpay has a statement that says that a payout pays it be to be paid again. One that another payout pays by now stays,
+// and so does any that has another revision than expect, unless that is 0.
+func (d *Papers) unpay(ctx context.Context, by record.Author, account fleet.AccountID, id, expect uint64,
+	payout string) error {
+	_, err := d.Log(record.OwnerStatements).Update(ctx, by, account, id, expect, func(r *rec) error {
 		if r.Body.Status == record.PaperPaid && r.Body.PayoutID == payout {
 			r.Body.Status, r.Body.PayoutID = record.PaperIssued, ""
 		}
 		return nil
 	})
+	return err
 }
 
-// afterPayout has the statements of which the payout was taken out of the books be to be paid again.
+// afterPayout has the statements be to be paid again that say that a payout pays them when it is posted or voided, and
+// that it does not pay.
 func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Expense](w)
-	if err != nil || before == nil || after.Status != record.ExpenseVoided || before.Status == after.Status ||
-		after.StatementID == "" {
+	if err != nil || after.StatementID == "" || before != nil && before.Status == after.Status {
 		return err
 	}
 	statements, err := d.ofOwner(ctx, w.Account, after.OwnerCustomerID, after.Amount.Currency)
@@ -189,11 +205,40 @@ func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
 	}
 	payout := fleet.FormatID(fleet.ExpensePrefix, w.ID)
 	for _, s := range statements {
-		if s.Body.PayoutID == payout {
-			if _, err := d.unpay(ctx, w.System(), w.Account, s.ID, payout); err != nil {
+		if s.Body.PayoutID == payout && !pays(after, s.ID) {
+			if err := d.unpay(ctx, w.System(), w.Account, s.ID, 0, payout); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// afterPaid does that for a statement that has come to say so of a payout that stood, or was voided, before, and for one
+// whose payout is not posted a while later, because whoever was about to post it has died. A repetition of that request
+// takes the statement off anew first, by a revision that is given as long again.
+func (d *Papers) afterPaid(ctx context.Context, w record.Written) error {
+	_, after, err := record.Bodies[record.Paper](w)
+	if err != nil || after.PayoutID == "" {
+		return err
+	}
+	id, err := fleet.ParseID(fleet.ExpensePrefix, after.PayoutID)
+	if err != nil {
+		return err
+	}
+	e, err := d.Expenses.Get(ctx, w.Account, id)
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		if d.Now().Sub(w.At) < 2*d.Store.Abandoned() { // whoever is at it may still post it
+			return record.ErrNotYet
+		}
+		err = d.unpay(ctx, w.System(), w.Account, w.ID, w.Revision, after.PayoutID)
+		if fleet.CodeOf(err) == fleet.CodeStale {
+			return nil // what is newer has a consequence of its own
+		}
+		return err
+	}
+	if err != nil || pays(&e.Body, w.ID) {
+		return err
+	}
+	return d.unpay(ctx, w.System(), w.Account, w.ID, 0, after.PayoutID)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
+	"github.com/motorpool/fleet/query"
 )
 
 // shareIn is what stands in the books because of an owner in a month.
@@ -258,6 +259,37 @@ func TestWhoOwnedAVehicleBeforeAnybodyLookedGetsTheShare(t *testing.T) {
 		if got := inAll(d.booked(t, ledger.OwnersPayable)); got[shareIn{owner, other, "", "USD"}] != -100 {
 			t.Errorf("the books owe %v", got)
 		}
+	}
+}
+
+// There is more to look at than a round does, and what was looked at changes again at once: whatever waited longest
+// comes next, so that in as many rounds as there are things each was looked at.
+func TestNoOwnerWaitsForeverForTheirShare(t *testing.T) {
+	on(t, "2026-02-10")
+	d := withAccount(t)
+	owner := d.person(t, "Olga")
+	busy, waiting := d.car(t, "BUSY", owner), d.car(t, "WAITS", owner)
+	d.earns(t, busy, "2026-01-05", 100)
+	d.earns(t, waiting, "2026-02-05", 100)
+	looked := map[string]int{}
+	const things = 4 // of each car whose it is, and a month
+	for round := range 2 * things {
+		pending, err := query.OwnerSharesPending(t.Context(), d.DB, 0, query.SharesSince{}, shareAccounts, 1)
+		if err != nil || len(pending) != 1 {
+			t.Fatalf("round %d: %v, %v", round, pending, err)
+		}
+		if err := query.NoteSharesLooked(t.Context(), d.DB, pending, now.Add(time.Duration(round)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		looked[fmt.Sprint(pending[0].Vehicle, pending[0].Month)]++
+		if round < things && len(looked) != round+1 {
+			t.Errorf("in round %d something was looked at again while others wait: %v", round, looked)
+		}
+		d.earns(t, busy, "2026-01-05", 1)
+		d.give(t, busy, owner, int64(1000+round))
+	}
+	if len(looked) != things {
+		t.Errorf("of %d things these were looked at: %v", things, looked)
 	}
 }
 

@@ -27,6 +27,7 @@ func (d *Yard) vehicles() {
 	d.Store.Then(record.Blocks.Name, "vehicle states", d.blockMoves)
 	d.AddDuty("vehicle states", 10*time.Second, d.moveDue)
 	d.AddDuty("vehicle holds", time.Minute, d.giveBackLeft)
+	d.AddDuty("vehicles that were disposed of", 10*time.Minute, d.takeOutDisposed)
 }
 
 // ByHand is a move of a vehicle by hand. To retire it, its disposal must be recorded, here or before.
@@ -38,8 +39,9 @@ type ByHand struct {
 
 // MoveVehicle moves a vehicle to another state by hand. check, if not nil, may refuse the revision that the move is
 // made upon. A move that the state does not allow is a *record.TransitionError. A vehicle is put in service with a
-// class, a price and a place only, comes out of turnaround only without an open safety-critical issue, and is retired
-// only if no booking wants it any more: then it holds its own calendar for ever, so that none can come.
+// class, a price and a place only, comes out of turnaround only without an open safety-critical issue, is available
+// only before it is disposed of, and is retired only if no booking wants it any more: then it holds its own calendar
+// for ever, so that none can come.
 func (d *Yard) MoveVehicle(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, m ByHand,
 	check func(*record.Record[record.Vehicle]) error) (record.Record[record.Vehicle], error) {
 	before, err := d.Vehicles.Get(ctx, account, id)
@@ -209,8 +211,11 @@ func (d *Yard) unbooked(ctx context.Context, account fleet.AccountID, id uint64,
 
 // fit refuses to make a vehicle available that must not be.
 func (d *Yard) fit(ctx context.Context, r *record.Record[record.Vehicle], to string) error {
-	if to != record.VehicleAvailable {
+	if to != record.VehicleAvailable || !rental.MayMoveVehicle(r.Body.Status, to, true) {
 		return nil
+	}
+	if err := d.refuseDisposed(ctx, r); err != nil {
+		return err
 	}
 	switch r.Body.Status {
 	case record.VehicleInactive:

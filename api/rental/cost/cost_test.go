@@ -145,6 +145,30 @@ loan_principal 3 due 2024-04-29 on 2024-04-29 for 2024-04-29..2024-04-29 20101
 	}
 }
 
+// A loan ends with its vehicle: on the day of the sale all that is left is paid back, with the interest of the days
+// since the last payment.
+func TestTheLoanOfAVehicleThatIsSoldIsPaidBack(t *testing.T) {
+	v := &record.VehicleFields{AcquiredOn: "2024-01-20", AcquisitionCost: usd(100_000), Financing: &record.Financing{
+		Principal: usd(60_000), APR: ptr(int64(600)), FirstPaymentOn: "2024-02-29", TermMonths: 3}}
+	for sold, want := range map[string]string{
+		"2024-03-11": `loan_interest 1 due 2024-01-30 on 2024-02-29 for 2024-01-30..2024-02-29 300
+loan_interest 2 due 2024-03-01 on 2024-03-11 for 2024-03-01..2024-03-11 76
+loan_principal 1 due 2024-02-29 on 2024-02-29 for 2024-02-29..2024-02-29 19900
+loan_principal 2 due 2024-03-11 on 2024-03-11 for 2024-03-11..2024-03-11 40100
+`, "2024-03-29": `loan_interest 1 due 2024-01-30 on 2024-02-29 for 2024-01-30..2024-02-29 300
+loan_interest 2 due 2024-03-01 on 2024-03-29 for 2024-03-01..2024-03-29 201
+loan_principal 1 due 2024-02-29 on 2024-02-29 for 2024-02-29..2024-02-29 19900
+loan_principal 2 due 2024-03-29 on 2024-03-29 for 2024-03-29..2024-03-29 40100
+`, "2024-01-22": "loan_principal 1 due 2024-01-22 on 2024-01-22 for 2024-01-22..2024-01-22 60000\n"} {
+		v.DisposalOn = sold
+		all := OfVehicle(v, nil, nil, on(t, "2024-02-01")).Items
+		items := append(of(all, Interest), of(all, Principal)...)
+		equal(t, "sold on "+sold, text(items), want)
+		equal(t, "financed", of(all, Purchase)[0].Financed, int64(60_000))
+		equal(t, "left in the end", *Left(v, items)[len(items)-1], *usd(0))
+	}
+}
+
 func TestInsuranceAndLeasesGoByTheirPeriods(t *testing.T) {
 	v := &record.VehicleFields{Insurance: &record.Insurance{Premium: usd(36_500), Period: "year", StartsOn: "2023-03-01",
 		EndsOn: "2025-02-28"}}

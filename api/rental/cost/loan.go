@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rental/ledger"
 )
 
 // maxPayments bounds a loan that does not say how many payments it takes.
@@ -52,8 +53,9 @@ func amortise(principal, aprBP, each int64, n int) []payment {
 }
 
 // loan are the payments of a vehicle's loan, each in two parts: its interest belongs to the days since the payment
-// before, and what it pays back is no cost.
-func loan(v *record.VehicleFields, lacks map[What]string) (interest, principal []Item) {
+// before, and what it pays back is no cost. On the day on which the vehicle goes, 0 for none, all that is left is paid
+// back, with the interest of the days until then.
+func loan(v *record.VehicleFields, gone ledger.Day, lacks map[What]string) (interest, principal []Item) {
 	f := v.Financing
 	if f == nil || f.Principal == nil || f.Principal.Amount <= 0 || v.Ownership == "leased" {
 		return nil, nil
@@ -82,11 +84,16 @@ func loan(v *record.VehicleFields, lacks map[What]string) (interest, principal [
 		lacks[Principal] = "financing.monthly_payment does not cover the interest"
 	}
 	money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: f.Principal.Currency} }
-	last := addMonths(first, -1)
+	last, left := addMonths(first, -1), f.Principal.Amount
 	for i, p := range payments {
 		on := addMonths(first, i)
 		if !on.Known() {
 			break
+		}
+		ends := gone != 0 && gone <= on
+		if ends {
+			p.interest = share(p.interest, int64(max(gone-last, 0)), int64(on-last))
+			p.principal, on = left, gone
 		}
 		if p.interest > 0 {
 			interest = append(interest, Item{What: Interest, Number: i + 1, Category: categories[Interest], Due: last + 1,
@@ -94,7 +101,9 @@ func loan(v *record.VehicleFields, lacks map[What]string) (interest, principal [
 		}
 		principal = append(principal, Item{What: Principal, Number: i + 1, Category: categories[Principal], Due: on,
 			On: on, From: on, To: on, Amount: money(p.principal)})
-		last = on
+		if last, left = on, left-p.principal; ends {
+			break
+		}
 	}
 	return interest, principal
 }

@@ -70,6 +70,11 @@ func TestSchedulesAddUpWhateverTheTerms(t *testing.T) {
 		if paid := of(s.Items, Principal); len(paid) > 0 && sum(paid) != v.Financing.Principal.Amount {
 			t.Fatalf("%d of %d is paid back", sum(paid), v.Financing.Principal.Amount)
 		}
+		for _, paid := range append(of(s.Items, Principal), of(s.Items, Interest)...) {
+			if v.DisposalOn != "" && paid.On > day(v.DisposalOn) {
+				t.Fatalf("sold on %s, and paid back afterwards: %+v", v.DisposalOn, paid)
+			}
+		}
 		for _, what := range []What{Depreciation, Insurance, Interest, Lease} {
 			items := of(s.Items, what)
 			for i, item := range items {

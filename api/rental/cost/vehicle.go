@@ -23,7 +23,7 @@ func Categories() []string {
 func OfVehicle(v *record.VehicleFields, driven map[int]int64, posted []Posted, through ledger.Day) Schedule {
 	s := Schedule{Lacks: map[What]string{}}
 	gone := day(v.DisposalOn)
-	interest, principal := loan(v, s.Lacks)
+	interest, principal := loan(v, gone, s.Lacks)
 	var owned []Item
 	if ours(v) {
 		owned = purchase(v, principal, posted, s.Lacks)

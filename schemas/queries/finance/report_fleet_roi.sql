@@ -1,6 +1,6 @@
 -- report: Return on the fleet
 -- about: What became of the money that was put into vehicles: what they brought since, what they were sold for or are still worth by the
---   books, and when they have paid for themselves. Of vehicles whose record says what they cost, through the month of the last day.
+--   books, and when they have paid for themselves. Of vehicles whose record says what they cost, through the last day.
 -- bases: accrual
 -- groups: total vehicle make model class location owner tag
 -- figure acquisition_cost money: What was paid for the vehicles.
@@ -9,8 +9,9 @@
 -- figure depreciated money: Depreciation since their first day, less what a sale brought beyond the book value.
 -- figure current_value money: Acquisition cost less depreciation of those that are not disposed of.
 -- figure gain money: Net cash, what was got by sales and current value, less acquisition cost. Of vehicles that are disposed of it is final.
--- figure profit_12 money: Net profit of the last twelve months, after depreciation.
--- figure revenue_12 money: Revenue of the last twelve months.
+-- figure profit_12 money: Net profit of the last twelve months, after depreciation: of the month of the last day through that day, and of the
+--   eleven before.
+-- figure revenue_12 money: Revenue of the same months.
 -- figure acquisition_12 money: Acquisition cost of those that were not disposed of before the last twelve months.
 -- figure capital_12 money: The value at the beginning of the last twelve months plus that at their end: twice the average.
 -- figure remaining money: What is missing until net cash and sales have reached the acquisition cost; nothing if they have.
@@ -21,15 +22,17 @@
 -- ratio annual_roi percent = profit_12 * 2 / capital_12: Net profit of the last twelve months of the average capital in them.
 -- ratio dollar_utilization percent = revenue_12 / acquisition_12: Revenue of the last twelve months of what was paid.
 -- ratio payback_forecast months = remaining * 3 / recent_cash: Months until it is reached, if those that are not disposed of go on as the last three.
--- EXPLAIN indexes=1: vehicle_months by account and month, vehicles by account.
+-- Of a month that is not over by the last day its days are read. EXPLAIN indexes=1: vehicle_months by account and month, vehicle_days by
+-- account and local_date, vehicles by account.
 WITH
+    makeDate32(toYear({to:Date32} + 1), toMonth({to:Date32} + 1), 1) AS whole_until,
     makeDate32(toYear({to:Date32}), toMonth({to:Date32}), 1) AS last_month,
     toDate32(addMonths(last_month, -11)) AS year_from, toDate32(addMonths(last_month, -2)) AS recent_from,
     sales AS (
         SELECT id AS vehicle, toDate32OrNull(JSONExtractString(body, 'disposal_on')) AS sold_on,
             if(JSONExtractString(body, 'disposal_price', 'currency') = {currency:String}, JSONExtractInt(body, 'disposal_price', 'amount'), 0) AS sold_for
         FROM vehicles FINAL
-        WHERE account = {account:UInt64} AND sold_on <= least(toLastDayOfMonth({to:Date32}), {today:Date32})
+        WHERE account = {account:UInt64} AND sold_on <= least({to:Date32}, {today:Date32})
     ),
     bought AS (
         SELECT t.vehicle AS vehicle, t.acquisition_cost AS acquisition_cost, s.sold_on AS sold_on, s.sold_for AS sold_for,
@@ -73,8 +76,14 @@ LEFT JOIN (
             SELECT vehicle, month, sum(revenue) AS earned, sum(revenue - platform_fees - variable_cost - fixed_cost + cost_depreciation) AS cash,
                 sum(cost_depreciation) AS worn, toInt64(0) AS sold
             FROM vehicle_months FINAL
-            WHERE account = {account:UInt64} AND month <= last_month AND currency = {currency:String}
+            WHERE account = {account:UInt64} AND month < whole_until AND currency = {currency:String}
             GROUP BY vehicle, month
+            UNION ALL
+            SELECT vehicle, last_month, sum(revenue), sum(revenue - platform_fees - variable_cost - fixed_cost + cost_depreciation),
+                sum(cost_depreciation), 0
+            FROM vehicle_days FINAL
+            WHERE account = {account:UInt64} AND local_date BETWEEN whole_until AND {to:Date32} AND currency = {currency:String}
+            GROUP BY vehicle
             UNION ALL
             SELECT vehicle, makeDate32(toYear(sold_on), toMonth(sold_on), 1), 0, 0, 0, sold_for FROM bought WHERE sold_for > 0
         ) AS v

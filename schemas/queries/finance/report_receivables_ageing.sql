@@ -1,6 +1,6 @@
 -- report: Receivables ageing
 -- about: Who owes what at the end of the last day of the span, by how many days ago it was billed. What was paid counts against
---   what was billed first. It equals the ledger's accounts of receivables, of customers and of channels.
+--   what was billed first, also on the day of another bill. It equals the ledger's accounts of receivables, of customers and of channels.
 -- bases: accrual
 -- groups: booking customer channel total
 -- figure balance money [ledger standing accounts_receivable, platform_receivable]: What is owed; negative where too much was paid.
@@ -14,7 +14,8 @@
 -- figure overpaid money: What was paid above what was billed; negative.
 -- The parts sum to the balance. Each booking, and of what is of none each customer and channel, is aged by itself; by channel each
 -- channel of a booking, as a deposit that was kept is of none. Rows that are settled are left out. As what was paid counts against what was billed first, what is left is of the newest bills: those of the last
--- 90 days are looked at one by one, and the rest of what is owed is older. whose tells apart what a booking owes by several customers
+-- 90 days are looked at one by one, and the rest of what is owed is older. A bill is what one record (the lines of a booking, a payment that
+-- is given back) adds on a day: its own corrections of that day are in it, and what others take off is paid. whose tells apart what a booking owes by several customers
 -- or on several accounts, and what is of no booking. EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, and again for the last 90 days.
 WITH {group:String} = 'channel' OR notEmpty({channels:Array(String)}) AS by_channel,
     arrayMap(b -> b.1, lately.bills) AS ages, arrayMap(b -> b.2, lately.bills) AS billed,
@@ -47,7 +48,7 @@ LEFT JOIN (
         FROM ledger_flows
         WHERE account = {account:UInt64} AND local_date BETWEEN {to:Date32} - 90 AND {to:Date32} AND currency = {currency:String}
             AND ledger_account IN ('accounts_receivable', 'platform_receivable')
-        GROUP BY booking, whose, age
+        GROUP BY booking, whose, age, kind, source, purpose = 'deposit'
         HAVING billed > 0
     )
     GROUP BY booking, whose

@@ -8,7 +8,8 @@
 -- figure rented_s seconds: Their seconds from pickup to return.
 -- figure billed_days days: The days that they were billed for.
 -- figure revenue money: What they earned, net of discounts and refunds, without taxes, deposits and recharged tolls.
--- figure contribution money: Their revenue less platform fees and the variable costs that name the rental, such as its tolls.
+-- figure contribution money: Their revenue less platform fees and the variable costs that name the rental, such as its tolls. What owners of
+--   vehicles get is a cost of the vehicle and of no rental, and is not taken off.
 -- figure gps_mi mi: Miles that trackers saw during them. A trip that a rental began or ended within counts by the share of its
 --   time.
 -- figure compared_gps_mi mi: Of these, miles of rentals whose odometers were read at pickup and at return.

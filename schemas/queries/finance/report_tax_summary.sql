@@ -58,7 +58,7 @@ SELECT multiIf({group:String} = 'total', '', {group:String} = 'category', e.name
     sum(e.charged) AS charged, sum(e.back) AS taken_back, charged - taken_back AS tax, sum(e.base) AS taxable, sum(e.known) AS known_tax,
     sum(e.settled) AS paid, tax - paid AS owed, sum(e.input) AS input_tax, owed - input_tax AS balance, sum(e.n) AS entries
 FROM (
-    SELECT local_date AS day, if(startsWith(purpose, 'tax, '), substring(purpose, 6), CAST(purpose, 'String')) AS name, location,
+    SELECT local_date AS day, if(startsWith(purpose, 'tax, '), substring(purpose, 6), if(kind = 'journal_entry', '', CAST(purpose, 'String'))) AS name, location,
         CAST(channel, 'String') AS channel, ledger_account = 'tax_payable' AND kind NOT IN ('expense', 'journal_entry') AS billed,
         if(billed, debits - f.amount, 0) AS charged, if(billed, debits, 0) AS back,
         if(ledger_account = 'tax_payable' AND NOT billed, f.amount, 0) AS settled,
