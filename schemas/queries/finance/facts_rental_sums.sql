@@ -22,7 +22,7 @@ WITH
         WHERE leg.3 > leg.2
     ),
     (SELECT (min(from_ms), max(until_ms)) FROM legs) AS reach,
-    (SELECT min(began_on) FROM rentals) AS first_day,
+    (SELECT if(count() = 0, toDate32('2299-12-31'), min(began_on)) FROM rentals) AS first_day,
     (a, b, since, until) -> if(b > a, greatest(least(b, until) - greatest(a, since), 0) / (b - a), 1) AS share
 SELECT {account:UInt64}, booking, fromUnixTimestamp64Milli(greatest(toUnixTimestamp64Milli(now64(3)), made_at + 1), 'UTC'), metres, earned, left_over
 FROM

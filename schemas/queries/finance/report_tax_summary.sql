@@ -25,8 +25,9 @@
 -- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
 -- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
--- A tax that has one entry of a booking, as most have, came to it from nothing; only taxes of bookings that have more (changed) are
--- looked up in ledger_entries. Whether it has more is seen in all rows of ledger_flows of bookings whose ids are among those of the span
+-- A tax that has one row of a booking in ledger_flows, as most have, came to its sum on one day from nothing, by however many entries;
+-- only taxes of bookings that have more (changed) are looked up in ledger_entries, by the order in which these became known. Whether it has
+-- more is seen in all rows of ledger_flows of bookings whose ids are among those of the span
 -- (reach), from the day on which the first of them began. A tax of a booking is told by a hash of both, as keys of one number take half
 -- the time and memory: two that have the same are taken for changed.
 -- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, for taxes from the first of these bookings on; bookings by
@@ -44,7 +45,7 @@ WITH
     ) AS began,
     taxes AS (
         SELECT cityHash64(f.booking, f.purpose) AS tax, any(f.booking) AS booking, any(substring(f.purpose, 6)) AS name, min(f.local_date) AS day,
-            any(f.location) AS location, any(f.channel) AS channel, -sum(f.amount) AS posted, count() != 1 OR sum(f.entries) != 1 AS changed
+            any(f.location) AS location, any(f.channel) AS channel, -sum(f.amount) AS posted, count() != 1 AS changed
         FROM ledger_flows AS f
         WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
             AND startsWith(f.purpose, 'tax, ') AND f.local_date >= began AND f.booking BETWEEN reach.1 AND reach.2
