@@ -31,17 +31,29 @@ func Word(s string) Value { return Value{known: true, words: true, text: s} }
 
 // Rounded returns a number with so many decimals, halves away from zero; nothing if it is too large.
 func Rounded(r *big.Rat, decimals int) Value {
-	scaled := new(big.Rat).Mul(r, new(big.Rat).SetInt(power(decimals)))
-	num, den := new(big.Int).Abs(scaled.Num()), scaled.Denom()
-	num.Mul(num, big.NewInt(2)).Add(num, den).Quo(num, new(big.Int).Mul(den, big.NewInt(2)))
-	if scaled.Sign() < 0 {
-		num.Neg(num)
+	return rounded(new(big.Int).Set(r.Num()), new(big.Int).Set(r.Denom()), decimals)
+}
+
+// rounded is that of a fraction, whose parts it changes.
+func rounded(over, under *big.Int, decimals int) Value {
+	negative := over.Sign()*under.Sign() < 0
+	over.Abs(over)
+	under.Abs(under)
+	for range decimals {
+		over.Mul(over, ten)
 	}
-	if !num.IsInt64() {
+	over.Add(over.Lsh(over, 1), under)
+	over.Quo(over, under.Lsh(under, 1))
+	if negative {
+		over.Neg(over)
+	}
+	if !over.IsInt64() {
 		return Value{}
 	}
-	return Value{known: true, unscaled: num.Int64(), decimals: decimals}
+	return Value{known: true, unscaled: over.Int64(), decimals: decimals}
 }
+
+var ten = big.NewInt(10)
 
 func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
@@ -110,19 +122,11 @@ func valueOf(column any, decimals int) (Value, error) {
 		}
 		v = v.Elem()
 	}
-	switch x := v.Interface().(type) {
-	case *big.Int:
-		return Rounded(new(big.Rat).SetInt(x), 0), nil
-	case big.Int:
-		return Rounded(new(big.Rat).SetInt(&x), 0), nil
-	case time.Time:
-		return Word(x.Format(time.DateOnly)), nil
-	}
 	switch {
+	case v.CanInt(): // most are so
+		return Whole(v.Int()), nil
 	case v.Kind() == reflect.String:
 		return Word(v.String()), nil
-	case v.CanInt():
-		return Whole(v.Int()), nil
 	case v.CanUint():
 		if v.Uint() > math.MaxInt64 {
 			return Value{}, fmt.Errorf("%d is out of range", v.Uint())
@@ -133,6 +137,14 @@ func valueOf(column any, decimals int) (Value, error) {
 			return Rounded(new(big.Rat).SetFloat64(f), decimals), nil
 		}
 		return Value{}, nil
+	}
+	switch x := v.Interface().(type) {
+	case *big.Int:
+		return Rounded(new(big.Rat).SetInt(x), 0), nil
+	case big.Int:
+		return Rounded(new(big.Rat).SetInt(&x), 0), nil
+	case time.Time:
+		return Word(x.Format(time.DateOnly)), nil
 	}
 	return Value{}, fmt.Errorf("a column of %s is no figure", v.Type())
 }

@@ -112,23 +112,93 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 // before is the span that a report is compared with.
 func (q *Question) before() Span { return q.Span.Before(cmp.Or(q.Compare, PreviousPeriod)) }
 
-// both gives the rows of a group and the totals, which are a row by themselves: what is distinct, or in the middle, is
-// no sum of rows.
+// both gives the rows of a group and the totals. These are the sum of the rows where that is what they are. Else they
+// are a row by themselves, as what is distinct, or in the middle, is no sum: they are asked beside the rows, since one
+// question does not keep all processors busy, as long as half of the connections are left to others.
 func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, Row, error) {
 	all := q
 	all.Group, all.by = "total", q.Group
-	totals, err := d.run(ctx, db, all, nil)
+	var found, raw []Row
+	var err error
+	read := func(of Question, into *[]Row) func(context.Context) error {
+		return func(ctx context.Context) (err error) {
+			*into, err = d.read(ctx, db, of)
+			return err
+		}
+	}
+	pool := db.Stats()
+	switch {
+	case q.Group == "total":
+		err = read(all, &found)(ctx)
+	case d.addsUp(q.Group):
+		if err = read(q, &raw)(ctx); err == nil {
+			found, err = d.added(raw)
+		}
+	case 2*pool.Open < pool.MaxOpenConns:
+		err = together(ctx, read(all, &found), read(q, &raw))
+	default:
+		if err = read(all, &found)(ctx); err == nil {
+			err = read(q, &raw)(ctx)
+		}
+	}
 	if err != nil {
 		return nil, Row{}, err
 	}
-	if len(totals) == 0 {
-		totals = []Row{{Span: q.Span, Values: d.nothing(q.Span, nil, q.Metric)}}
+	totals := Row{Span: q.Span, Values: d.nothing(q.Span, nil, q.Metric)}
+	if len(found) > 0 {
+		totals.Values = d.values(found[0].Values, q.Span, q.Metric)
 	}
 	if q.Group == "total" {
-		return totals[:1], totals[0], nil
+		return []Row{totals}, totals, nil
 	}
-	rows, err := d.run(ctx, db, q, totals[0].Values)
-	return rows, totals[0], err
+	rows, err := d.finish(raw, q, totals.Values)
+	return rows, totals, err
+}
+
+// together does both at once. Where one fails the other is stopped, and its end is waited for; the error is why that
+// was, or that the caller wants neither any more.
+func together(ctx context.Context, one, other func(context.Context) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	do := func(question func(context.Context) error) error {
+		err := question(ctx)
+		if err != nil {
+			stop(err)
+		}
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- do(one) }()
+	err := do(other)
+	if err = cmp.Or(err, <-ended); err != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// addsUp says whether the totals are the sum of the rows of a group: all figures are whole numbers of what is in one row
+// alone. A vehicle has many tags.
+func (d *Definition) addsUp(group string) bool {
+	return group != "tag" && !slices.ContainsFunc(d.Figures, func(f Figure) bool {
+		return !f.Ratio() && !units[f.Unit].summed
+	})
+}
+
+// added is the sum of raw rows, none of none. What is null in all of them is null.
+func (d *Definition) added(rows []Row) ([]Row, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	sum := make([]Value, len(d.Figures))
+	for _, row := range rows {
+		for i, v := range row.Values {
+			if v.decimals != 0 || v.words {
+				return nil, fmt.Errorf("run report %s: %s is no whole number", d.Name, d.Figures[i].Name)
+			}
+			sum[i] = Value{known: sum[i].known || v.known, unscaled: sum[i].unscaled + v.unscaled}
+		}
+	}
+	return []Row{{Values: sum}}, nil
 }
 
 // ErrTooManyRows is the refusal of a report that has more rows than one may have.
@@ -144,9 +214,8 @@ const thrown = 395
 // mostRows is how many rows of a report are read.
 const mostRows = 200_000
 
-// run asks once. Of times there is a row each, in their order, whether anything was in them or not; nothing is null
-// where it is so in the totals.
-func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals []Value) ([]Row, error) {
+// read asks once, and gives the raw figures of each row.
+func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Row, error) {
 	var rows []Row
 	var scan *scanner
 	ctx, cancel := context.WithCancel(ctx)
@@ -172,9 +241,12 @@ func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == thrown {
 		return nil, ErrTooManyDays
 	}
-	if err != nil {
-		return nil, err
-	}
+	return rows, err
+}
+
+// finish works out what raw rows come to, and puts them in order. Of times there is a row each, whether anything was in
+// them or not; nothing is null where it is so in the totals.
+func (d *Definition) finish(rows []Row, q Question, totals []Value) ([]Row, error) {
 	if groups[q.Group].Of != "time" {
 		for i := range rows {
 			rows[i].Values = d.values(rows[i].Values, q.Span, q.Metric)
@@ -325,50 +397,63 @@ func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
 	values := slices.Clone(raw)
 	for i := range d.Figures {
 		f := &d.Figures[i]
-		number := raw[i].Rat()
-		if f.Ratio() {
-			number = d.quotient(f, raw, span)
-		} else if !metric || units[f.Unit].factor == nil {
-			continue
+		factor := units[f.Unit].factor
+		if !metric {
+			factor = nil
 		}
-		if values[i] = (Value{}); number == nil {
-			continue
+		switch {
+		case f.Ratio():
+			values[i] = Value{}
+			if over, under := d.quotient(f, raw, span); under != nil {
+				if factor != nil {
+					over.Mul(over, factor.Num())
+					under.Mul(under, factor.Denom())
+				}
+				values[i] = rounded(over, under, f.Decimals())
+			}
+		case factor != nil:
+			values[i] = Value{}
+			if number := raw[i].Rat(); number != nil {
+				values[i] = Rounded(number.Mul(number, factor), f.Decimals())
+			}
 		}
-		if factor := units[f.Unit].factor; metric && factor != nil {
-			number = new(big.Rat).Mul(number, factor)
-		}
-		values[i] = Rounded(number, f.Decimals())
 	}
 	return values
 }
 
-// quotient is a ratio, nil if it has no denominator or lacks a figure.
-func (d *Definition) quotient(f *Figure, raw []Value, span Span) *big.Rat {
-	of := func(factors []Factor) *big.Rat {
-		all := big.NewRat(1, 1)
-		for _, factor := range factors {
-			number := big.NewRat(factor.Number, 1)
-			switch factor.Figure {
-			case "":
-			case SpanDays:
-				number = big.NewRat(int64(span.Days()), 1)
-			default:
-				if number = raw[d.index(factor.Figure)].Rat(); number == nil {
-					return nil
-				}
-			}
-			all.Mul(all, number)
+// quotient is a ratio, as what stands above and below the line; nil if that is nothing or lacks a figure. There may be
+// many rows, so nothing is reduced.
+func (d *Definition) quotient(f *Figure, raw []Value, span Span) (above, below *big.Int) {
+	above, below = big.NewInt(1), big.NewInt(1)
+	var next big.Int
+	for i, factor := range slices.Concat(f.Over, f.Under) {
+		in, out := above, below
+		if i >= len(f.Over) {
+			in, out = below, above
 		}
-		return all
+		switch factor.Figure {
+		case "":
+			in.Mul(in, next.SetInt64(factor.Number))
+		case SpanDays:
+			in.Mul(in, next.SetInt64(int64(span.Days())))
+		default:
+			v := raw[d.index(factor.Figure)]
+			if !v.known || v.words {
+				return nil, nil
+			}
+			in.Mul(in, next.SetInt64(v.unscaled))
+			for range v.decimals {
+				out.Mul(out, ten)
+			}
+		}
 	}
-	over, under := of(f.Over), of(f.Under)
-	if over == nil || under == nil || under.Sign() == 0 {
-		return nil
+	if below.Sign() == 0 {
+		return nil, nil
 	}
 	if f.Unit == "percent" {
-		over.Mul(over, big.NewRat(100, 1))
+		above.Mul(above, next.SetInt64(100))
 	}
-	return over.Quo(over, under)
+	return above, below
 }
 
 // nothing are the figures of what there is nothing of: none, and no ratio. What is null in the totals is so here.
