@@ -33,7 +33,8 @@ type Question struct {
 	// the chart of accounts: of each account of the ledger, at the same place, its measure
 	Accounts, Measures []string
 
-	by string // of totals, the group whose rows they are of, so that both are made of the same
+	by     string // of totals, the group whose rows they are of, so that both are made of the same
+	totals bool   // a row of everything is wanted beside the others, of a statement that takes this
 }
 
 // Filters choose what counts; an empty list is any.
@@ -48,6 +49,8 @@ type Row struct {
 	Span     Span    // of a time; the question's for others
 	Values   []Value // by the report's figures
 	Previous []Value // the same in what it is compared with; nil if there is nothing to compare with
+
+	everything bool // it is of everything, beside the rows of a group
 }
 
 // Answer is what a report came to.
@@ -113,8 +116,9 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 func (q *Question) before() Span { return q.Span.Before(cmp.Or(q.Compare, PreviousPeriod)) }
 
 // both gives the rows of a group and the totals. These are the sum of the rows where that is what they are. Else they
-// are a row by themselves, as what is distinct, or in the middle, is no sum: they are asked beside the rows, since one
-// question does not keep all processors busy, as long as half of the connections are left to others.
+// are a row by themselves, as what is distinct, or in the middle, is no sum: some statements answer it with the others,
+// of the same reads. It is asked beside the rows otherwise, since one question does not keep all processors busy, as
+// long as half of the connections are left to others.
 func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, Row, error) {
 	all := q
 	all.Group, all.by = "total", q.Group
@@ -133,6 +137,13 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 	case d.addsUp(q.Group):
 		if err = read(q, &raw)(ctx); err == nil {
 			found, err = d.added(raw)
+		}
+	case d.takes["totals"] && q.Group != manyOf:
+		q.totals = true
+		err = read(q, &raw)(ctx)
+		if i := slices.IndexFunc(raw, func(r Row) bool { return r.everything }); i >= 0 {
+			found = []Row{raw[i]}
+			raw = slices.Delete(raw, i, i+1)
 		}
 	case 2*pool.Open < pool.MaxOpenConns:
 		err = together(ctx, read(all, &found), read(q, &raw))
@@ -176,10 +187,13 @@ func together(ctx context.Context, one, other func(context.Context) error) error
 	return nil
 }
 
+// manyOf is the group of whose rows one vehicle may be in several.
+const manyOf = "tag"
+
 // addsUp says whether the totals are the sum of the rows of a group: all figures are whole numbers of what is in one row
-// alone. A vehicle has many tags.
+// alone.
 func (d *Definition) addsUp(group string) bool {
-	return group != "tag" && !slices.ContainsFunc(d.Figures, func(f Figure) bool {
+	return group != manyOf && !slices.ContainsFunc(d.Figures, func(f Figure) bool {
 		return !f.Ratio() && !units[f.Unit].summed
 	})
 }
@@ -235,7 +249,7 @@ func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Ro
 		if err != nil {
 			return err
 		}
-		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw})
+		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw, everything: scan.everything()})
 		return nil
 	})
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == thrown {
@@ -310,8 +324,8 @@ func (d *Definition) args(q Question) []any {
 	all := map[string]any{
 		"account": uint64(q.Account), "from": q.Span.From.Format(time.DateOnly), "to": q.Span.Until.Format(time.DateOnly),
 		"group": q.Group, "by": cmp.Or(q.by, q.Group), "basis": q.Basis, "currency": q.Currency, "zone": q.Zone,
-		"today":       q.Today.Format(time.DateOnly),
-		"before_from": q.before().From.Format(time.DateOnly), "before_to": q.before().Until.Format(time.DateOnly),
+		"today":  q.Today.Format(time.DateOnly),
+		"totals": q.totals, "before_from": q.before().From.Format(time.DateOnly), "before_to": q.before().Until.Format(time.DateOnly),
 		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
 		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
@@ -344,7 +358,8 @@ type described interface {
 type scanner struct {
 	columns []any // pointers, as the columns come
 	key     int
-	figures []int // the columns of the raw figures, by all figures; -1 of ratios
+	whole   *uint64 // the column that says whether the row is of everything; nil if there is none
+	figures []int   // the columns of the raw figures, by all figures; -1 of ratios
 	figure  []Figure
 }
 
@@ -353,8 +368,11 @@ func newScanner(d *Definition, row described) (*scanner, error) {
 	names := row.Columns()
 	for i, column := range row.ColumnTypes() {
 		s.columns = append(s.columns, reflect.New(column.ScanType()).Interface())
-		if names[i] == "key" {
+		switch names[i] {
+		case "key":
 			s.key = i
+		case "everything":
+			s.whole = s.columns[i].(*uint64)
 		}
 	}
 	for i := range d.Figures {
@@ -370,6 +388,9 @@ func newScanner(d *Definition, row described) (*scanner, error) {
 	}
 	return s, nil
 }
+
+// everything says whether the row that was read last is of everything.
+func (s *scanner) everything() bool { return s.whole != nil && *s.whole != 0 }
 
 func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 	if err := row.Scan(s.columns...); err != nil {

@@ -71,6 +71,14 @@ func TestRowsAndTotalsAreAskedAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	for _, group := range d.Groups {
+		one := q
+		one.Group = group
+		if a, err := d.Answer(t.Context(), db, one); err != nil || len(a.Rows) == 0 ||
+			a.Totals.Values[0] != Whole(7) || a.Totals.Values[1] != Whole(7) || a.Totals.Values[4] != Whole(90) {
+			t.Errorf("by %s: %v, %v", group, a, err)
+		}
+	}
 	small := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"max_memory_usage": 1000}))
 	_, err := d.Answer(small, db, q)
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); !ok || fault.Code != 241 {
