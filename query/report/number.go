@@ -13,11 +13,11 @@ import (
 
 // Value is what a figure comes to: an exact decimal number, a text, or nothing, which the zero value is.
 type Value struct {
+	unscaled int64
+	text     string
+	decimals int8
 	known    bool
 	words    bool
-	unscaled int64
-	decimals int
-	text     string
 }
 
 // Known says whether it is anything.
@@ -50,7 +50,7 @@ func rounded(over, under *big.Int, decimals int) Value {
 	if !over.IsInt64() {
 		return Value{}
 	}
-	return Value{known: true, unscaled: over.Int64(), decimals: decimals}
+	return Value{known: true, unscaled: over.Int64(), decimals: int8(decimals)}
 }
 
 var ten = big.NewInt(10)
@@ -62,11 +62,11 @@ func (v Value) Rat() *big.Rat {
 	if !v.known || v.words {
 		return nil
 	}
-	return new(big.Rat).SetFrac(big.NewInt(v.unscaled), power(v.decimals))
+	return new(big.Rat).SetFrac(big.NewInt(v.unscaled), power(int(v.decimals)))
 }
 
 // Unscaled is the number as a whole one and the decimals that it has.
-func (v Value) Unscaled() (n int64, decimals int) { return v.unscaled, v.decimals }
+func (v Value) Unscaled() (n int64, decimals int) { return v.unscaled, int(v.decimals) }
 
 // Float is the number as nearly as a float can have it.
 func (v Value) Float() float64 {
@@ -79,7 +79,7 @@ func (v Value) String() string {
 	if !v.known || v.words {
 		return v.text
 	}
-	return Decimal(v.unscaled, v.decimals)
+	return Decimal(v.unscaled, int(v.decimals))
 }
 
 // Decimal writes a whole number of parts of ten, a hundred, …: Decimal(1234, 2) is 12.34.
@@ -155,8 +155,10 @@ func (v Value) Less(other Value) Value {
 	if a == nil || b == nil {
 		return Value{}
 	}
-	return Rounded(a.Sub(a, b), max(v.decimals, other.decimals))
+	return Rounded(a.Sub(a, b), int(max(v.decimals, other.decimals)))
 }
 
 // Number returns a number of parts of ten, a hundred, …: Number(1234, 2) is 12.34.
-func Number(n int64, decimals int) Value { return Value{known: true, unscaled: n, decimals: decimals} }
+func Number(n int64, decimals int) Value {
+	return Value{known: true, unscaled: n, decimals: int8(decimals)}
+}

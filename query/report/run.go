@@ -413,9 +413,13 @@ func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 	return *key, raw, nil
 }
 
-// values works the ratios out, and puts everything into the units that were asked for.
+// values works the ratios out, in their places among the raw figures, and puts everything into the units that were asked
+// for.
 func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
-	values := slices.Clone(raw)
+	values := raw
+	if metric {
+		values = slices.Clone(raw)
+	}
 	for i := range d.Figures {
 		f := &d.Figures[i]
 		factor := units[f.Unit].factor
@@ -447,24 +451,26 @@ func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
 func (d *Definition) quotient(f *Figure, raw []Value, span Span) (above, below *big.Int) {
 	above, below = big.NewInt(1), big.NewInt(1)
 	var next big.Int
-	for i, factor := range slices.Concat(f.Over, f.Under) {
+	for i, factors := range [...][]Factor{f.Over, f.Under} {
 		in, out := above, below
-		if i >= len(f.Over) {
+		if i == 1 {
 			in, out = below, above
 		}
-		switch factor.Figure {
-		case "":
-			in.Mul(in, next.SetInt64(factor.Number))
-		case SpanDays:
-			in.Mul(in, next.SetInt64(int64(span.Days())))
-		default:
-			v := raw[d.index(factor.Figure)]
-			if !v.known || v.words {
-				return nil, nil
-			}
-			in.Mul(in, next.SetInt64(v.unscaled))
-			for range v.decimals {
-				out.Mul(out, ten)
+		for _, factor := range factors {
+			switch factor.Figure {
+			case "":
+				in.Mul(in, next.SetInt64(factor.Number))
+			case SpanDays:
+				in.Mul(in, next.SetInt64(int64(span.Days())))
+			default:
+				v := raw[d.index(factor.Figure)]
+				if !v.known || v.words {
+					return nil, nil
+				}
+				in.Mul(in, next.SetInt64(v.unscaled))
+				for range v.decimals {
+					out.Mul(out, ten)
+				}
 			}
 		}
 	}
