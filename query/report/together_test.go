@@ -71,7 +71,7 @@ func TestRowsAndTotalsAreAskedAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, group := range d.Groups {
+	for _, group := range []string{"total", "vehicle", "tag"} {
 		one := q
 		one.Group = group
 		if a, err := d.Answer(t.Context(), db, one); err != nil || len(a.Rows) == 0 ||

@@ -55,5 +55,5 @@ FROM (
 ) AS d
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
 GROUP BY GROUPING SETS ((key), ())
-HAVING {totals:Bool} OR NOT everything
+HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1
