@@ -225,7 +225,8 @@ func (d *Definition) args(q Question) []any {
 		"account": uint64(q.Account), "from": q.Span.From.Format(time.DateOnly), "to": q.Span.Until.Format(time.DateOnly),
 		"group": q.Group, "by": cmp.Or(q.by, q.Group), "basis": q.Basis, "currency": q.Currency, "zone": q.Zone,
 		"today":  q.Today.Format(time.DateOnly),
-		"totals": q.totals, "before_from": q.before().From.Format(time.DateOnly), "before_to": q.before().Until.Format(time.DateOnly),
+		"totals": q.totals, "before_from": q.before().From.Format(time.DateOnly),
+		"before_to": q.before().Until.Format(time.DateOnly),
 		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
 		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
@@ -313,8 +314,8 @@ func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 	return *key, raw, nil
 }
 
-// values works the ratios out, in their places among the raw figures, and puts everything into the units that were asked
-// for.
+// values works the ratios out, in their places among the raw figures, and puts everything into the units that were
+// asked for.
 func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
 	values := raw
 	if metric {

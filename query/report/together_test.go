@@ -11,7 +11,8 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// Of two questions that are asked at once the one that fails stops the other, and says why; whoever gives up stops both.
+// Of two questions that are asked at once the one that fails stops the other, and says why; whoever gives up stops
+// both.
 func TestTheQuestionThatFailsStopsTheOther(t *testing.T) {
 	refused := errors.New("refused")
 	fails := func(context.Context) error { return refused }
@@ -94,12 +95,14 @@ func TestRowsAndTotalsAreAskedAtOnce(t *testing.T) {
 // Sums of rows are what a question for all of them answers, whatever is in them.
 func TestTotalsOfWholeNumbersAreSums(t *testing.T) {
 	d := Named("take_rate")
-	if !d.addsUp("customer") || d.addsUp("tag") || Named("customers").addsUp("month") || Named("distance").addsUp("month") {
+	if !d.addsUp("customer") || d.addsUp("tag") || Named("customers").addsUp("month") ||
+		Named("distance").addsUp("month") {
 		t.Error("what adds up is not what was thought")
 	}
 	rows := []Row{{Values: []Value{Whole(3), {}, Whole(-4)}}, {Values: []Value{Whole(4), {}, {}}}}
 	sum, err := d.added(rows)
-	if err != nil || len(sum) != 1 || sum[0].Values[0] != Whole(7) || sum[0].Values[1].Known() || sum[0].Values[2] != Whole(-4) {
+	if err != nil || len(sum) != 1 || sum[0].Values[0] != Whole(7) || sum[0].Values[1].Known() ||
+		sum[0].Values[2] != Whole(-4) {
 		t.Errorf("%v, %v", sum, err)
 	}
 	if _, err := d.added([]Row{{Values: []Value{Number(5, 1), {}, {}}}}); err == nil {

@@ -84,8 +84,8 @@ func together(ctx context.Context, one, other func(context.Context) error) error
 // manyOf is the group of whose rows one vehicle may be in several.
 const manyOf = "tag"
 
-// addsUp says whether the totals are the sum of the rows of a group: all figures are whole numbers of what is in one row
-// alone.
+// addsUp says whether the totals are the sum of the rows of a group: all figures are whole numbers of what is in one
+// row alone.
 func (d *Definition) addsUp(group string) bool {
 	return group != manyOf && !slices.ContainsFunc(d.Figures, func(f Figure) bool {
 		return !f.Ratio() && !units[f.Unit].summed
