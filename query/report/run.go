@@ -227,7 +227,7 @@ func (d *Definition) args(q Question) []any {
 		"today":  q.Today.Format(time.DateOnly),
 		"totals": q.totals, "before_from": q.before().From.Format(time.DateOnly),
 		"before_to": q.before().Until.Format(time.DateOnly),
-		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
+		"vehicles":  some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
 		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
 		"accounts": some(q.Accounts), "measures": some(q.Measures),
