@@ -45,6 +45,9 @@ func ask(t *testing.T, db driver.Conn, report, group string, settings ...string)
 		strings.Contains(text, "driven_mm") {
 		makeDriving(t, db, parameters)
 	}
+	if report == "rental_economics" {
+		makeRentals(t, db, parameters)
+	}
 	rows, err := db.Query(clickhouse.Context(t.Context(), clickhouse.WithParameters(parameters)),
 		schemas.Query("report_"+report))
 	if err != nil {
@@ -88,6 +91,17 @@ func makeDriving(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
 		if err := db.Exec(ctx, schemas.Query(name)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+	}
+}
+
+// makeRentals makes what the rentals of the parameters' account came to.
+func makeRentals(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
+	t.Helper()
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"account": of["account"],
+		"first": "0", "last": "18446744073709551615", "bookings": "[]", "kept": "1970-01-01",
+		"accounts": of["accounts"], "measures": of["measures"]}))
+	if err := db.Exec(ctx, schemas.Query("facts_rental_sums")); err != nil {
+		t.Fatalf("facts_rental_sums: %v", err)
 	}
 }
 

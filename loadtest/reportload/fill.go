@@ -19,6 +19,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -91,8 +92,25 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 				return err
 			}
 		}
+		step := fmt.Sprintf("facts_rental_sums %d", year)
+		err := do(step, func() error {
+			accounts, measures, _ := ledger.Measured()
+			first, last := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC)
+			return db.Exec(within(ctx, step), schemas.Query("facts_rental_sums"), clickhouse.Named("account", uint64(7)),
+				clickhouse.Named("first", idAt(first)), clickhouse.Named("last", idAt(last)-1),
+				clickhouse.Named("bookings", []uint64{}), clickhouse.Named("kept", "1970-01-01"),
+				clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return do("merged all", func() error { return merge(ctx, db) })
+}
+
+// idAt is the smallest id of what was made at an instant or later.
+func idAt(at time.Time) uint64 {
+	return uint64(at.UnixMilli()-time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()) << 22
 }
 
 // within is for an insert that changes nothing if it is made again.

@@ -129,7 +129,7 @@ func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.
 	}, func(id *uint64, row schemas.Row) error { return row.Scan(id) })
 }
 
-// rentals makes the days of bookings again, which are in the order of their ids.
+// rentals makes the days of bookings again, and what they came to, which are in the order of their ids.
 func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
 	for len(bookings) > 0 {
 		some := bookings[:min(together, len(bookings))]
@@ -161,8 +161,22 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 	if err != nil {
 		return err
 	}
-	return f.exec(ctx, "facts_rentals", append(args, clickhouse.Named("now", now.Unix()),
+	err = f.exec(ctx, "facts_rentals", append(args, clickhouse.Named("now", now.Unix()),
 		clickhouse.Named("currency", a.currency)), clickhouse.WithExternalTable(b.table))
+	if err != nil {
+		return err
+	}
+	accounts, columns, _ := ledger.Measured()
+	return f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()),
+		clickhouse.Named("accounts", accounts), clickhouse.Named("measures", columns)))
+}
+
+// kept is the day before which trips may be gone, the first of all if the account keeps them for ever.
+func (f *Facts) kept(a account) ledger.Day {
+	if a.keeps == 0 {
+		return 0
+	}
+	return ledger.DayOf(f.Now(), time.UTC) - ledger.Day(a.keeps) + keptSpare
 }
 
 // zones are the zones that records of an account name, and its own by no name.
@@ -190,10 +204,6 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 		return err
 	}
 	now := f.Now()
-	kept := ledger.Day(0)
-	if a.keeps > 0 {
-		kept = ledger.DayOf(now, time.UTC) - ledger.Day(a.keeps) + keptSpare
-	}
 	accounts, columns, signs := ledger.Measured()
 	if vehicles == nil {
 		vehicles = []uint64{}
@@ -202,7 +212,7 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 		clickhouse.Named("to", to.String()), clickhouse.Named("vehicles", vehicles)}
 	err = f.exec(ctx, "facts_vehicles", append(args, clickhouse.Named("now", now.Unix()),
 		clickhouse.Named("begins", b.begins), clickhouse.Named("ends", b.ends),
-		clickhouse.Named("kept", kept.String()), clickhouse.Named("currency", a.currency),
+		clickhouse.Named("kept", f.kept(a).String()), clickhouse.Named("currency", a.currency),
 		clickhouse.Named("accounts", accounts), clickhouse.Named("measures", columns), clickhouse.Named("signs", signs)),
 		clickhouse.WithExternalTable(b.table))
 	if err != nil {
@@ -212,7 +222,7 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 		return err
 	}
 	err = f.exec(ctx, "facts_driving",
-		append(args, clickhouse.Named("zone", a.zone.String()), clickhouse.Named("kept", kept.String())))
+		append(args, clickhouse.Named("zone", a.zone.String()), clickhouse.Named("kept", f.kept(a).String())))
 	if err != nil {
 		return err
 	}

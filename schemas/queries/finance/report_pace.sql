@@ -17,41 +17,54 @@
 -- figure priced_days days: Of the days on the books, those priced in the currency.
 -- figure priced_days_last_year days: Of the days on the books a year ago, those priced in the currency.
 -- What is on the books, on which days and for how much is said in booked_days.sql, of which this is made. Days of a 29th of February
--- stand with those of the 28th. EXPLAIN indexes=1: bookings by the account, and by billed_until_minmax and pickup_at_minmax.
+-- stand with those of the 28th. A day is looked at once for itself, if it is on the books, and once for the year after, if it was then or
+-- is: so many as these may be are first put together by numbers and days, and only what they come to has texts for keys.
+-- EXPLAIN indexes=1: bookings by the account, and by billed_until_minmax and pickup_at_minmax.
+WITH
+    {group:String} IN ('day', 'week', 'month', 'quarter', 'year') AS by_time,
+    -- the days that stand for one of the span a year later
+    addYears({from:Date32}, -1) AS year_before, addYears({to:Date32}, -1) AS year_before_to,
+    if(addYears(year_before, 1) < {from:Date32}, addDays(year_before, 1), year_before) AS past_from,
+    if(addYears(addDays(year_before_to, 1), 1) <= {to:Date32}, addDays(year_before_to, 1), year_before_to) AS past_to,
+    bitTest(d.kinds, 0) AS priced, bitTest(d.kinds, 1) AS then, bitTest(d.kinds, 2) AS final, bitTest(d.kinds, 3) AS of_now, bitTest(d.kinds, 4) AS of_then
 SELECT
     multiIf(
         {group:String} = 'total', '',
-        {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
-            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
-        {group:String} = 'vehicle', toString(b.vehicle),
-        {group:String} = 'class', toString(b.class),
-        {group:String} = 'location', toString(b.location),
-        {group:String} = 'channel', b.channel,
-        {group:String} = 'customer', toString(b.customer),
+        by_time, toString(toDate32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'),
+            if(now, d.day, addYears(d.day, 1))))),
+        {group:String} IN ('vehicle', 'class', 'location', 'customer'), toString(d.number),
+        {group:String} = 'channel', d.word,
         ifNull(keys.key, '')) AS key,
-    countIf(b.now) AS days_on_books, sumIf(b.minor, b.now AND priced) AS revenue_on_books, countIf(b.now AND priced) AS priced_days,
-    countIf(NOT b.now AND then) AS days_last_year, sumIf(b.minor, NOT b.now AND then AND priced) AS revenue_last_year,
-    countIf(NOT b.now AND then AND priced) AS priced_days_last_year,
-    countIf(NOT b.now AND final) AS days_final_last_year, sumIf(b.minor, NOT b.now AND final AND priced) AS revenue_final_last_year
+    sumIf(d.n, now) AS days_on_books, sumIf(d.minor, now AND priced) AS revenue_on_books, sumIf(d.n, now AND priced) AS priced_days,
+    sumIf(d.n, NOT now AND then) AS days_last_year, sumIf(d.minor, NOT now AND then AND priced) AS revenue_last_year,
+    sumIf(d.n, NOT now AND then AND priced) AS priced_days_last_year,
+    sumIf(d.n, NOT now AND final) AS days_final_last_year, sumIf(d.minor, NOT now AND final AND priced) AS revenue_final_last_year
 FROM (
-    -- a day is looked at once for itself, if it is on the books, and once for the year after, if it was then or is
-    SELECT vehicle, class, location, channel, customer, priced, then, final, x.1 AS day, x.2 AS minor, x.3 AS now
+    SELECT number, if(by_time, x.1, toDate32('1970-01-01')) AS day, any(channel_word) AS word,
+        -- in one number, as keys of few bytes are fast: what the booking is, and for which of the two the day counts
+        toUInt8(kind + 8 * (x.1 BETWEEN {from:Date32} AND {to:Date32}) + 16 * (x.1 BETWEEN past_from AND past_to)) AS kinds,
+        count() AS n, sum(x.2) AS minor
     FROM (
-        SELECT vehicle, class, location, channel, customer, currency = {currency:String} AS priced,
-            confirmed <= addYears({today:Date32}, -1) AND ended > addYears({today:Date32}, -1) AS then,
-            confirmed <= {today:Date32} AND ended > {today:Date32} AS final,
-            arrayJoin(arrayFilter(d -> d.1 BETWEEN {from:Date32} AND {to:Date32}, arrayConcat(
-                if(final, arrayMap((d, m) -> (d, m, true), days, minors), []),
-                if(then OR final, arrayMap((d, m) -> (addYears(d, 1), m, false), days, minors), [])))) AS x
+        SELECT if({group:String} = 'channel', channel, '') AS channel_word,
+            confirmed <= addYears({today:Date32}, -1) AND ended > addYears({today:Date32}, -1) AS was_then,
+            confirmed <= {today:Date32} AND ended > {today:Date32} AS is_final,
+            (currency = {currency:String}) + 2 * was_then + 4 * is_final AS kind,
+            multiIf(by_time OR {group:String} = 'total', 0, {group:String} = 'class', class, {group:String} = 'location', location,
+                {group:String} = 'customer', customer, {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+            arrayJoin(arrayZip(days, minors)) AS x
         FROM (/*query booked_days*/)
-        WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        WHERE (was_then OR is_final)
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
             AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
             AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
             AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            AND vehicle IN (/*query vehicles_held*/)
+            AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_held*/))
     )
-) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
+    GROUP BY number, day, kinds
+) AS d
+ARRAY JOIN arrayFilter(now -> if(now, of_now AND final, of_then), [true, false]) AS now
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.number
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -35,13 +35,11 @@
 -- ratio gps_share percent = compared_gps_mi / odometer_mi: What trackers saw of the miles of the odometers. Far below 100, trackers
 --   are silent; far above, odometers are misread.
 -- ratio outside_share percent = outside_mi / driven_mi: Miles outside of rentals of all miles.
--- The trips of a rental are found by an ASOF join of trips with the legs of rentals, which are few: the last that began
--- before the trip ended, and the one before it. Of a rental with several vehicles each leg counts its own miles, and the
--- rental is the last vehicle's. Entries of the ledger lie on or after the day of the first pickup, the planned
--- or the actual one, whichever was first: the days of a price begin with the planned one.
--- EXPLAIN indexes=1: trips and ledger_entries by the months from the first pickup on and the account.
+-- What a rental earned and drove is a fact (rental_sums), which is made of all its entries and trips; of a rental with several vehicles each
+-- leg counts its own miles, and the rental is the last vehicle's.
+-- EXPLAIN indexes=1: bookings by the account; rental_sums by account and booking, from the first of the span's rentals to the last.
 WITH
-    (SELECT min(began_at) FROM (/*query rentals_returned*/)) AS first_pickup,
+    (SELECT (min(booking), max(booking)) FROM (/*query rentals_returned*/)) AS reach,
     (SELECT any((JSONExtract(body, 'energy_costs', 'gallon', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'gallon', 'currency')))
         FROM accounts FINAL WHERE account = {account:UInt64}) AS gallon,
     (SELECT any((JSONExtract(body, 'energy_costs', 'kwh', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'kwh', 'currency')))
@@ -69,7 +67,7 @@ FROM (
             {group:String} = 'customer', toString(r.customer),
             ifNull(keys.key, '')) AS key,
         1 AS rentals, dateDiff('second', r.actual_pickup_at, r.actual_return_at) AS rented_s, r.billed_days AS billed_days,
-        l.revenue AS revenue, l.contribution AS contribution, g.gps_m AS gps_m,
+        g.revenue AS revenue, g.contribution AS contribution, g.gps_m AS gps_m,
         arraySum(x -> ifNull(x, 0), r.leg_mi) AS miles, NOT has(r.leg_mi, NULL) AS metered,
         if(metered, g.gps_m, 0) AS compared_m, if(metered, miles, 0) AS odometer,
         -- what each charged late day brings, as price.AtReturn counts it; a line of one price for all of them says 1
@@ -95,45 +93,9 @@ FROM (
         FROM (/*query rentals_returned*/)
     ) AS r
     LEFT JOIN (
-        SELECT booking, -sumIf(amount, ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage',
-                'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds'),
-                {accounts:Array(String)}, {measures:Array(String)})))) AS revenue, -sum(amount) AS contribution
-        FROM ledger_entries FINAL
-        PREWHERE account = {account:UInt64} AND local_date >= toDate32(first_pickup) - 1
-            AND ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras',
-                'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds', 'platform_fees', 'cost_energy',
-                'cost_maintenance', 'cost_other_variable', 'toll_recharge'), {accounts:Array(String)}, {measures:Array(String)})))
-            AND currency = {currency:String} AND booking IN (SELECT booking FROM (/*query rentals_returned*/))
-        GROUP BY booking
-    ) AS l ON l.booking = r.booking
-    LEFT JOIN (
-        SELECT part.1 AS booking, sum(part.2) AS gps_m
-        FROM (
-            WITH (a, b, since, until) -> if(b > a, greatest(least(b, until) - greatest(a, since), 0) / (b - a), a >= since AND a <= until) AS share
-            SELECT arrayJoin([
-                (e.booking, sum(toInt64(round(t.distance_m * share(t.start_ms, t.end_ms, e.from_ms, e.until_ms))))),
-                (e.booking_before, sumIf(toInt64(round(t.distance_m * share(t.start_ms, t.end_ms, e.from_before, e.until_before))),
-                    t.start_ms < e.until_before))]) AS part
-            FROM (
-                SELECT vehicle, toUnixTimestamp64Milli(start_at) AS start_ms, toUnixTimestamp64Milli(end_at) AS end_ms, distance_m
-                FROM trips FINAL
-                WHERE account = {account:UInt64} AND NOT deleted AND start_at >= first_pickup - INTERVAL 1 DAY
-                    AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
-            ) AS t
-            ASOF JOIN (
-                SELECT vehicle, booking, from_ms, until_ms,
-                    lagInFrame(booking, 1, 0) OVER legs AS booking_before, lagInFrame(from_ms, 1, 0) OVER legs AS from_before,
-                    lagInFrame(until_ms, 1, 0) OVER legs AS until_before
-                FROM (
-                    SELECT booking, leg.1 AS vehicle, leg.2 AS from_ms, leg.3 AS until_ms
-                    FROM (/*query rentals_returned*/)
-                    ARRAY JOIN arrayZip(leg_vehicles, leg_from_ms, leg_until_ms) AS leg
-                )
-                WINDOW legs AS (PARTITION BY vehicle ORDER BY from_ms, booking ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
-            ) AS e ON e.vehicle = t.vehicle AND e.from_ms <= t.end_ms
-            GROUP BY e.booking, e.booking_before
-        )
-        GROUP BY booking
+        SELECT booking, gps_m, revenue, contribution
+        FROM rental_sums FINAL
+        WHERE account = {account:UInt64} AND booking BETWEEN reach.1 AND reach.2
     ) AS g ON g.booking = r.booking
     LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = r.vehicle
     UNION ALL

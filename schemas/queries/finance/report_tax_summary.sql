@@ -25,32 +25,38 @@
 -- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
 -- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
--- A tax that has one entry of a booking, as most have, came to it from nothing; only taxes of bookings that have more (changed) are
--- looked up in ledger_entries. EXPLAIN indexes=1: ledger_flows by account,
--- ledger_account and local_date, for changed from the first of these bookings on; bookings by account and id; ledger_entries by account and
--- local_date, from the first of these entries on.
+-- A tax that has one row of a booking in ledger_flows, as most have, came to its sum on one day from nothing, by however many entries;
+-- only taxes of bookings that have more (changed) are looked up in ledger_entries, by the order in which these became known. Whether it has
+-- more is seen in all rows of ledger_flows of bookings whose ids are among those of the span
+-- (reach), from the day on which the first of them began. A tax of a booking is told by a hash of both, as keys of one number take half
+-- the time and memory: two that have the same are taken for changed.
+-- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, for taxes from the first of these bookings on; bookings by
+-- account and id; ledger_entries by account and local_date, from then on too.
 WITH
-    spans AS (
-        SELECT booking FROM ledger_flows
+    (
+        SELECT (min(booking), max(booking)) FROM ledger_flows
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
             AND ledger_account = 'tax_payable' AND kind = 'booking'
-    ),
-    changed AS (
-        SELECT booking, purpose, min(local_date) AS since FROM ledger_flows
+    ) AS reach,
+    (
+        SELECT toDate32(min(least(created_at, pickup_at, if(toUnixTimestamp64Milli(actual_pickup_at) = 0, pickup_at, actual_pickup_at)))) - 2
+        FROM bookings FINAL
+        WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2
+    ) AS began,
+    taxes AS (
+        SELECT cityHash64(f.booking, f.purpose) AS tax, any(f.booking) AS booking, any(substring(f.purpose, 6)) AS name, min(f.local_date) AS day,
+            any(f.location) AS location, any(f.channel) AS channel, -sum(f.amount) AS posted, count() != 1 AS changed
+        FROM ledger_flows AS f
         WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
-            AND startsWith(purpose, 'tax, ') AND booking IN (SELECT booking FROM spans)
-            AND local_date >= (
-                SELECT toDate32(min(least(created_at, pickup_at, if(toUnixTimestamp64Milli(actual_pickup_at) = 0, pickup_at, actual_pickup_at)))) - 2
-                FROM bookings FINAL
-                WHERE account = {account:UInt64} AND id IN (SELECT booking FROM spans)
-            )
-        GROUP BY booking, purpose
-        HAVING sum(entries) > 1
+            AND startsWith(f.purpose, 'tax, ') AND f.local_date >= began AND f.booking BETWEEN reach.1 AND reach.2
+        GROUP BY tax
     ),
-    arrayFilter(p -> p.name = t.name, b.taxed) AS points,
-    (amount, points) -> multiIf(amount = 0, 0, has(points.tax, amount),
-        points.base[-indexOf(arrayReverse(points.tax), amount)], empty(points) OR points[1].rate_bp = 0, 0,
-        toInt64(round(amount * 10000 / points[1].rate_bp))) AS net
+    -- the net amount of what a tax came to, by the points that its booking has for all its taxes
+    (amount, name, taxed) -> if(length(taxed) = 1 AND taxed.name[1] = name AND taxed.tax[1] = amount, taxed.base[1], multiIf(
+        amount = 0, 0,
+        arrayExists(p -> p.name = name AND p.tax = amount, taxed), arrayLast(p -> p.name = name AND p.tax = amount, taxed).base,
+        arrayFirst(p -> p.name = name, taxed).rate_bp = 0, 0,
+        toInt64(round(amount * 10000 / arrayFirst(p -> p.name = name, taxed).rate_bp)))) AS net
 SELECT multiIf({group:String} = 'total', '', {group:String} = 'category', e.name,
         {group:String} = 'jurisdiction', trimLeft(concat(if(e.location = 0, '', concat('loc_', toString(e.location))), ' ', e.name)),
         {group:String} = 'location', if(e.location = 0, '', toString(e.location)), {group:String} = 'channel', e.channel, toString(toDate32(dateTrunc(
@@ -67,29 +73,27 @@ FROM (
     WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
         AND ledger_account IN ('tax_payable', 'tax_receivable')
     UNION ALL
-    SELECT t.day, t.name, t.location, t.channel, false, 0, 0, 0, 0, 0, net(t.sofar, points) - net(t.sofar - t.posted, points),
-        if(notEmpty(points) AND points[1].rate_bp != 0, t.posted, 0)
+    SELECT t.day, t.name, t.location, t.channel, false, 0, 0, 0, 0, 0,
+        net(t.sofar, t.name, b.taxed) - if(t.sofar = t.posted, 0, net(t.sofar - t.posted, t.name, b.taxed)),
+        if(arrayFirst(p -> p.name = t.name, b.taxed).rate_bp != 0, t.posted, 0)
     FROM (
         SELECT id, taxed FROM bookings FINAL
-        WHERE account = {account:UInt64} AND id IN (SELECT booking FROM spans)
+        WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2
     ) AS b
     INNER JOIN (
-        SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, CAST(channel, 'String') AS channel, -amount AS posted, posted AS sofar
-        FROM ledger_flows FINAL
-        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ')
-            AND (booking, purpose) NOT IN (SELECT booking, purpose FROM changed)
+        SELECT day, booking, name, location, channel, posted, posted AS sofar
+        FROM taxes
+        WHERE NOT changed AND day BETWEEN {from:Date32} AND {to:Date32}
         UNION ALL
         SELECT *
         FROM (
-            SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, CAST(channel, 'String') AS channel,
-                -amount AS posted, sum(posted) OVER (PARTITION BY booking, name
+            SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, channel, -amount AS posted,
+                sum(posted) OVER (PARTITION BY booking, name
                     ORDER BY occurred_at, transaction, posted > 0, local_date, entry_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
             FROM ledger_entries FINAL
-            WHERE account = {account:UInt64} AND currency = {currency:String}
-                AND local_date >= (SELECT min(since) FROM changed)
-                AND ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, ')
-                AND (booking, purpose) IN (SELECT booking, purpose FROM changed)
+            PREWHERE account = {account:UInt64} AND ledger_account = 'tax_payable' AND local_date >= began
+            WHERE currency = {currency:String} AND kind = 'booking' AND startsWith(purpose, 'tax, ')
+                AND cityHash64(booking, purpose) IN (SELECT tax FROM taxes WHERE changed)
         )
         WHERE day BETWEEN {from:Date32} AND {to:Date32}
     ) AS t ON b.id = t.booking

@@ -1,0 +1,88 @@
+package fact_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/api/desk/fact"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// What a rental came to follows trips and entries that are written after it came back, by whatever record; what is
+// found twice is written once; and its miles outlive its trips.
+func TestWhatARentalCameToFollowsItsTripsAndEntries(t *testing.T) {
+	w := open(t, "UTC")
+	w.now = began.AddDate(0, 0, 4)
+	a := w.vehicle("", "2026-02-01")
+	pickup := time.Date(2026, 2, 28, 10, 0, 0, 0, time.UTC)
+	rental := create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a),
+		PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(pickup.AddDate(0, 0, 2))}, Currency: "EUR",
+		Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup),
+		ActualReturnAt: record.InstantOf(pickup.AddDate(0, 0, 2))})
+	put := func(text string, args ...any) {
+		t.Helper()
+		if err := w.db.Exec(t.Context(), fmt.Sprintf(text, args...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trip := func(id, revision int, times string, deleted bool) {
+		t.Helper()
+		put(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, deleted)
+			VALUES (7, %d, %d, %d, %s, now64(3), 4000, %t)`, a, id, revision, times, deleted)
+	}
+	look := func() { // so much later that the record of the rental is no news
+		w.now = w.now.Add(time.Hour)
+		w.look()
+	}
+	var rows uint64
+	want := func(when, sums string) {
+		t.Helper()
+		var got string
+		if err := w.db.QueryRow(t.Context(), fmt.Sprintf(`SELECT (SELECT arrayStringConcat(groupArray(concat(toString(gps_m), ' m ',
+			toString(revenue), ' ', toString(contribution))), ', ') FROM rental_sums FINAL WHERE account = 7 AND booking = %d),
+			(SELECT count() FROM rental_sums)`, rental)).Scan(&got, &rows); err != nil {
+			t.Fatal(err)
+		}
+		if got != sums {
+			t.Errorf("%s: %s, want %s", when, got, sums)
+		}
+	}
+	w.look()
+	want("when it comes back", "0 m 0 0")
+	trip(1, 1, "'2026-02-28 09:30:00', '2026-02-28 10:30:00'", false)
+	trip(2, 1, "'2026-03-01 12:00:00', '2026-03-01 13:00:00'", false)
+	trip(3, 1, "'2026-03-02 10:00:00', '2026-03-02 11:00:00'", false)
+	look()
+	want("half of the first trip, the second, nothing of the one after it", "6000 m 0 0")
+	trip(2, 2, "'2026-03-01 12:00:00', '2026-03-01 13:00:00'", true)
+	put(`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, booking,
+		kind, source, entered_at) VALUES
+		(7, '2026-02-28', 'revenue.time', 1, 1, 1, -5000, 'EUR', %[1]d, 'booking', %[1]d, now64(3)),
+		(7, '2026-02-28', 'revenue.time', 1, 2, 2, -100, 'USD', %[1]d, 'booking', %[1]d, now64(3)),
+		(7, '2026-02-28', 'tax_payable', 1, 3, 3, -900, 'EUR', %[1]d, 'booking', %[1]d, now64(3))`, rental)
+	look()
+	want("one trip was none, and it is billed", "2000 m 5000 5000")
+	put(`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, booking,
+		kind, source, entered_at) VALUES (7, '2026-03-30', 'cost.toll', 2, 1, 4, 700, 'EUR', %d, 'toll', 99, now64(3))`, rental)
+	look()
+	want("a toll of it comes", "2000 m 5000 4300")
+	before := rows
+	look()
+	if want("nothing was written", "2000 m 5000 4300"); rows != before {
+		t.Errorf("%d rows after another look, not %d", rows, before)
+	}
+	update(w, w.base.Accounts, uint64(account), func(a *record.Account) { a.RetentionDays = 30 })
+	put("TRUNCATE TABLE trips")
+	put(`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, booking,
+		kind, source, entered_at) VALUES (7, '2026-04-30', 'revenue.fees', 3, 1, 5, -50, 'EUR', %[1]d, 'booking', %[1]d, now64(3))`, rental)
+	w.now = w.now.AddDate(0, 0, 40)
+	from, to, err := w.facts.Extent(t.Context(), account)
+	if err == nil {
+		err = w.facts.Make(t.Context(), account, from, to, func(fact.Made) error { return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("its trips are gone", "2000 m 5050 4350")
+}
