@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -111,7 +112,10 @@ func ask(
 	rows := 0
 	for range o.Times {
 		var u usage
+		var counting sync.Mutex // rows and totals may be asked at once
 		counted := clickhouse.Context(ctx, clickhouse.WithProfileEvents(func(events []clickhouse.ProfileEvent) {
+			counting.Lock()
+			defer counting.Unlock()
 			for _, e := range events {
 				switch e.Name {
 				case "UserTimeMicroseconds", "SystemTimeMicroseconds":

@@ -13,11 +13,11 @@ import (
 
 // Value is what a figure comes to: an exact decimal number, a text, or nothing, which the zero value is.
 type Value struct {
+	unscaled int64
+	text     string
+	decimals int8
 	known    bool
 	words    bool
-	unscaled int64
-	decimals int
-	text     string
 }
 
 // Known says whether it is anything.
@@ -31,17 +31,29 @@ func Word(s string) Value { return Value{known: true, words: true, text: s} }
 
 // Rounded returns a number with so many decimals, halves away from zero; nothing if it is too large.
 func Rounded(r *big.Rat, decimals int) Value {
-	scaled := new(big.Rat).Mul(r, new(big.Rat).SetInt(power(decimals)))
-	num, den := new(big.Int).Abs(scaled.Num()), scaled.Denom()
-	num.Mul(num, big.NewInt(2)).Add(num, den).Quo(num, new(big.Int).Mul(den, big.NewInt(2)))
-	if scaled.Sign() < 0 {
-		num.Neg(num)
+	return rounded(new(big.Int).Set(r.Num()), new(big.Int).Set(r.Denom()), decimals)
+}
+
+// rounded is that of a fraction, whose parts it changes.
+func rounded(over, under *big.Int, decimals int) Value {
+	negative := over.Sign()*under.Sign() < 0
+	over.Abs(over)
+	under.Abs(under)
+	for range decimals {
+		over.Mul(over, ten)
 	}
-	if !num.IsInt64() {
+	over.Add(over.Lsh(over, 1), under)
+	over.Quo(over, under.Lsh(under, 1))
+	if negative {
+		over.Neg(over)
+	}
+	if !over.IsInt64() {
 		return Value{}
 	}
-	return Value{known: true, unscaled: num.Int64(), decimals: decimals}
+	return Value{known: true, unscaled: over.Int64(), decimals: int8(decimals)}
 }
+
+var ten = big.NewInt(10)
 
 func power(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
@@ -50,11 +62,11 @@ func (v Value) Rat() *big.Rat {
 	if !v.known || v.words {
 		return nil
 	}
-	return new(big.Rat).SetFrac(big.NewInt(v.unscaled), power(v.decimals))
+	return new(big.Rat).SetFrac(big.NewInt(v.unscaled), power(int(v.decimals)))
 }
 
 // Unscaled is the number as a whole one and the decimals that it has.
-func (v Value) Unscaled() (n int64, decimals int) { return v.unscaled, v.decimals }
+func (v Value) Unscaled() (n int64, decimals int) { return v.unscaled, int(v.decimals) }
 
 // Float is the number as nearly as a float can have it.
 func (v Value) Float() float64 {
@@ -67,7 +79,7 @@ func (v Value) String() string {
 	if !v.known || v.words {
 		return v.text
 	}
-	return Decimal(v.unscaled, v.decimals)
+	return Decimal(v.unscaled, int(v.decimals))
 }
 
 // Decimal writes a whole number of parts of ten, a hundred, …: Decimal(1234, 2) is 12.34.
@@ -110,19 +122,11 @@ func valueOf(column any, decimals int) (Value, error) {
 		}
 		v = v.Elem()
 	}
-	switch x := v.Interface().(type) {
-	case *big.Int:
-		return Rounded(new(big.Rat).SetInt(x), 0), nil
-	case big.Int:
-		return Rounded(new(big.Rat).SetInt(&x), 0), nil
-	case time.Time:
-		return Word(x.Format(time.DateOnly)), nil
-	}
 	switch {
+	case v.CanInt(): // most are so
+		return Whole(v.Int()), nil
 	case v.Kind() == reflect.String:
 		return Word(v.String()), nil
-	case v.CanInt():
-		return Whole(v.Int()), nil
 	case v.CanUint():
 		if v.Uint() > math.MaxInt64 {
 			return Value{}, fmt.Errorf("%d is out of range", v.Uint())
@@ -134,6 +138,14 @@ func valueOf(column any, decimals int) (Value, error) {
 		}
 		return Value{}, nil
 	}
+	switch x := v.Interface().(type) {
+	case *big.Int:
+		return Rounded(new(big.Rat).SetInt(x), 0), nil
+	case big.Int:
+		return Rounded(new(big.Rat).SetInt(&x), 0), nil
+	case time.Time:
+		return Word(x.Format(time.DateOnly)), nil
+	}
 	return Value{}, fmt.Errorf("a column of %s is no figure", v.Type())
 }
 
@@ -143,8 +155,10 @@ func (v Value) Less(other Value) Value {
 	if a == nil || b == nil {
 		return Value{}
 	}
-	return Rounded(a.Sub(a, b), max(v.decimals, other.decimals))
+	return Rounded(a.Sub(a, b), int(max(v.decimals, other.decimals)))
 }
 
 // Number returns a number of parts of ten, a hundred, …: Number(1234, 2) is 12.34.
-func Number(n int64, decimals int) Value { return Value{known: true, unscaled: n, decimals: decimals} }
+func Number(n int64, decimals int) Value {
+	return Value{known: true, unscaled: n, decimals: int8(decimals)}
+}

@@ -33,7 +33,8 @@ type Question struct {
 	// the chart of accounts: of each account of the ledger, at the same place, its measure
 	Accounts, Measures []string
 
-	by string // of totals, the group whose rows they are of, so that both are made of the same
+	by     string // of totals, the group whose rows they are of, so that both are made of the same
+	totals bool   // a row of everything is wanted beside the others, of a statement that takes this
 }
 
 // Filters choose what counts; an empty list is any.
@@ -48,6 +49,8 @@ type Row struct {
 	Span     Span    // of a time; the question's for others
 	Values   []Value // by the report's figures
 	Previous []Value // the same in what it is compared with; nil if there is nothing to compare with
+
+	everything bool // it is of everything, beside the rows of a group
 }
 
 // Answer is what a report came to.
@@ -112,25 +115,6 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 // before is the span that a report is compared with.
 func (q *Question) before() Span { return q.Span.Before(cmp.Or(q.Compare, PreviousPeriod)) }
 
-// both gives the rows of a group and the totals, which are a row by themselves: what is distinct, or in the middle, is
-// no sum of rows.
-func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, Row, error) {
-	all := q
-	all.Group, all.by = "total", q.Group
-	totals, err := d.run(ctx, db, all, nil)
-	if err != nil {
-		return nil, Row{}, err
-	}
-	if len(totals) == 0 {
-		totals = []Row{{Span: q.Span, Values: d.nothing(q.Span, nil, q.Metric)}}
-	}
-	if q.Group == "total" {
-		return totals[:1], totals[0], nil
-	}
-	rows, err := d.run(ctx, db, q, totals[0].Values)
-	return rows, totals[0], err
-}
-
 // ErrTooManyRows is the refusal of a report that has more rows than one may have.
 var ErrTooManyRows = errors.New("the report has too many rows")
 
@@ -144,9 +128,8 @@ const thrown = 395
 // mostRows is how many rows of a report are read.
 const mostRows = 200_000
 
-// run asks once. Of times there is a row each, in their order, whether anything was in them or not; nothing is null
-// where it is so in the totals.
-func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals []Value) ([]Row, error) {
+// read asks once, and gives the raw figures of each row.
+func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Row, error) {
 	var rows []Row
 	var scan *scanner
 	ctx, cancel := context.WithCancel(ctx)
@@ -166,15 +149,18 @@ func (d *Definition) run(ctx context.Context, db driver.Conn, q Question, totals
 		if err != nil {
 			return err
 		}
-		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw})
+		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw, everything: scan.everything()})
 		return nil
 	})
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == thrown {
 		return nil, ErrTooManyDays
 	}
-	if err != nil {
-		return nil, err
-	}
+	return rows, err
+}
+
+// finish works out what raw rows come to, and puts them in order. Of times there is a row each, whether anything was in
+// them or not; nothing is null where it is so in the totals.
+func (d *Definition) finish(rows []Row, q Question, totals []Value) ([]Row, error) {
 	if groups[q.Group].Of != "time" {
 		for i := range rows {
 			rows[i].Values = d.values(rows[i].Values, q.Span, q.Metric)
@@ -238,9 +224,10 @@ func (d *Definition) args(q Question) []any {
 	all := map[string]any{
 		"account": uint64(q.Account), "from": q.Span.From.Format(time.DateOnly), "to": q.Span.Until.Format(time.DateOnly),
 		"group": q.Group, "by": cmp.Or(q.by, q.Group), "basis": q.Basis, "currency": q.Currency, "zone": q.Zone,
-		"today":       q.Today.Format(time.DateOnly),
-		"before_from": q.before().From.Format(time.DateOnly), "before_to": q.before().Until.Format(time.DateOnly),
-		"vehicles": some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
+		"today":  q.Today.Format(time.DateOnly),
+		"totals": q.totals, "before_from": q.before().From.Format(time.DateOnly),
+		"before_to": q.before().Until.Format(time.DateOnly),
+		"vehicles":  some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),
 		"tags": some(q.Filters.Tags), "makes": some(q.Filters.Makes), "models": some(q.Filters.Models),
 		"accounts": some(q.Accounts), "measures": some(q.Measures),
@@ -272,7 +259,8 @@ type described interface {
 type scanner struct {
 	columns []any // pointers, as the columns come
 	key     int
-	figures []int // the columns of the raw figures, by all figures; -1 of ratios
+	whole   *uint64 // the column that says whether the row is of everything; nil if there is none
+	figures []int   // the columns of the raw figures, by all figures; -1 of ratios
 	figure  []Figure
 }
 
@@ -281,8 +269,11 @@ func newScanner(d *Definition, row described) (*scanner, error) {
 	names := row.Columns()
 	for i, column := range row.ColumnTypes() {
 		s.columns = append(s.columns, reflect.New(column.ScanType()).Interface())
-		if names[i] == "key" {
+		switch names[i] {
+		case "key":
 			s.key = i
+		case "everything":
+			s.whole = s.columns[i].(*uint64)
 		}
 	}
 	for i := range d.Figures {
@@ -298,6 +289,9 @@ func newScanner(d *Definition, row described) (*scanner, error) {
 	}
 	return s, nil
 }
+
+// everything says whether the row that was read last is of everything.
+func (s *scanner) everything() bool { return s.whole != nil && *s.whole != 0 }
 
 func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 	if err := row.Scan(s.columns...); err != nil {
@@ -320,55 +314,74 @@ func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 	return *key, raw, nil
 }
 
-// values works the ratios out, and puts everything into the units that were asked for.
+// values works the ratios out, in their places among the raw figures, and puts everything into the units that were
+// asked for.
 func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
-	values := slices.Clone(raw)
+	values := raw
+	if metric {
+		values = slices.Clone(raw)
+	}
 	for i := range d.Figures {
 		f := &d.Figures[i]
-		number := raw[i].Rat()
-		if f.Ratio() {
-			number = d.quotient(f, raw, span)
-		} else if !metric || units[f.Unit].factor == nil {
-			continue
+		factor := units[f.Unit].factor
+		if !metric {
+			factor = nil
 		}
-		if values[i] = (Value{}); number == nil {
-			continue
+		switch {
+		case f.Ratio():
+			values[i] = Value{}
+			if over, under := d.quotient(f, raw, span); under != nil {
+				if factor != nil {
+					over.Mul(over, factor.Num())
+					under.Mul(under, factor.Denom())
+				}
+				values[i] = rounded(over, under, f.Decimals())
+			}
+		case factor != nil:
+			values[i] = Value{}
+			if number := raw[i].Rat(); number != nil {
+				values[i] = Rounded(number.Mul(number, factor), f.Decimals())
+			}
 		}
-		if factor := units[f.Unit].factor; metric && factor != nil {
-			number = new(big.Rat).Mul(number, factor)
-		}
-		values[i] = Rounded(number, f.Decimals())
 	}
 	return values
 }
 
-// quotient is a ratio, nil if it has no denominator or lacks a figure.
-func (d *Definition) quotient(f *Figure, raw []Value, span Span) *big.Rat {
-	of := func(factors []Factor) *big.Rat {
-		all := big.NewRat(1, 1)
+// quotient is a ratio, as what stands above and below the line; nil if that is nothing or lacks a figure. There may be
+// many rows, so nothing is reduced.
+func (d *Definition) quotient(f *Figure, raw []Value, span Span) (above, below *big.Int) {
+	above, below = big.NewInt(1), big.NewInt(1)
+	var next big.Int
+	for i, factors := range [...][]Factor{f.Over, f.Under} {
+		in, out := above, below
+		if i == 1 {
+			in, out = below, above
+		}
 		for _, factor := range factors {
-			number := big.NewRat(factor.Number, 1)
 			switch factor.Figure {
 			case "":
+				in.Mul(in, next.SetInt64(factor.Number))
 			case SpanDays:
-				number = big.NewRat(int64(span.Days()), 1)
+				in.Mul(in, next.SetInt64(int64(span.Days())))
 			default:
-				if number = raw[d.index(factor.Figure)].Rat(); number == nil {
-					return nil
+				v := raw[d.index(factor.Figure)]
+				if !v.known || v.words {
+					return nil, nil
+				}
+				in.Mul(in, next.SetInt64(v.unscaled))
+				for range v.decimals {
+					out.Mul(out, ten)
 				}
 			}
-			all.Mul(all, number)
 		}
-		return all
 	}
-	over, under := of(f.Over), of(f.Under)
-	if over == nil || under == nil || under.Sign() == 0 {
-		return nil
+	if below.Sign() == 0 {
+		return nil, nil
 	}
 	if f.Unit == "percent" {
-		over.Mul(over, big.NewRat(100, 1))
+		above.Mul(above, next.SetInt64(100))
 	}
-	return over.Quo(over, under)
+	return above, below
 }
 
 // nothing are the figures of what there is nothing of: none, and no ratio. What is null in the totals is so here.

@@ -16,6 +16,7 @@ const (
 type unit struct {
 	decimals int  // that a ratio and a number with a fraction are rounded to
 	additive bool // values of disjoint rows add up
+	summed   bool // and raw ones are whole numbers, so that they do so exactly
 	suffix   string
 	metric   string   // what takes the place of suffix where metric units are asked for
 	factor   *big.Rat // of the metric unit
@@ -27,12 +28,12 @@ var km, litres = big.NewRat(1609344, 1000000), big.NewRat(3785411784, 1000000000
 // units are those of figures. Money is in minor units; what is said for a mile, a day or an hour is money with two
 // decimals of its minor unit.
 var units = map[string]unit{
-	"money":      {additive: true},
+	"money":      {additive: true, summed: true},
 	"amount":     {}, // money that is no sum over rows: what stands at the end, an effect
-	"count":      {additive: true},
+	"count":      {additive: true, summed: true},
 	"distinct":   {}, // a count of different things, some of which may be in several rows
-	"seconds":    {additive: true},
-	"days":       {decimals: 2, additive: true},
+	"seconds":    {additive: true, summed: true},
+	"days":       {decimals: 2, additive: true, summed: true},
 	"mi":         {decimals: 3, additive: true, suffix: "_mi", metric: "_km", factor: km},
 	"gal":        {decimals: 3, additive: true, suffix: "_gal", metric: "_l", factor: litres},
 	"kwh":        {decimals: 3, additive: true, suffix: "_kwh"},

@@ -54,7 +54,8 @@
 -- figure billed_m12 money: What these rentals come to, without taxes.
 -- ratio retained_m12 percent = active_m12 / reached_m12: Customers who rented 12 months after their first.
 -- A rental is of the month of its return in the zone of the booking. The span chooses first rentals; class, location and channel are
--- those of the first rental. Months are counted from the year 0. Money is of the currency, counts are of all.
+-- those of the first rental. Months are counted from the year 0. Money is of the currency, counts are of all. Whatever is wanted of the
+-- first rental is one column before the window over a customer's rentals, as each further one costs as much as its order.
 -- EXPLAIN indexes=1: bookings by the account.
 SELECT key, sumIf(n, k = 0) AS customers, sumIf(minor, k = 0) AS first_billed,
     sumIf(n, k = 0 AND came + 1 <= present) AS reached_m1, sumIf(n, k = 1) AS active_m1, sumIf(minor, k = 1) AS billed_m1,
@@ -73,29 +74,29 @@ FROM (
     SELECT key, came, month - came AS k, count() AS n, sum(net) AS minor,
         toYear({today:Date32}) * 12 + toMonth({today:Date32}) AS present
     FROM (
-        SELECT customer, month, sum(net) AS net, any(came) AS came,
-            any(multiIf({group:String} = 'total', '', {group:String} = 'class', toString(class), {group:String} = 'location', toString(location),
-                {group:String} = 'channel', channel,
-                toString(toDate32(dateTrunc(if({group:String} IN ('quarter', 'year'), {group:String}, 'month'), began))))) AS key
+        SELECT customer, month, sum(net) AS net, any(toYear(began) * 12 + toMonth(began)) AS came,
+            if({group:String} IN ('total', 'class', 'location', 'channel'), any(what),
+                toString(toDate32(dateTrunc(if({group:String} IN ('quarter', 'year'), {group:String}, 'month'), any(began))))) AS key
         FROM (
-            SELECT customer, net, toYear(day) * 12 + toMonth(day) AS month, toYear(began) * 12 + toMonth(began) AS came,
-                first_value(day) OVER firsts AS began, first_value(class) OVER firsts AS class, first_value(location) OVER firsts AS location,
-                first_value(channel) OVER firsts AS channel
+            SELECT customer, net, month, first_value(day) OVER firsts AS began, first_value(own) OVER firsts AS what, first_value(fits) OVER firsts AS fit
             FROM (
-                SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
-        toUInt64OrZero(substring(customer_id, 5)) AS customer, id, actual_return_at, if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
-                    toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day
+                SELECT toUInt64OrZero(substring(customer_id, 5)) AS customer, id, actual_return_at,
+                    if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
+                    toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+                    toYear(day) * 12 + toMonth(day) AS month,
+                    toUInt64OrZero(substring(vehicle_class_id, 5)) AS class, toUInt64OrZero(substring(pickup_location_id, 5)) AS location,
+                    CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+                    multiIf({group:String} = 'class', toString(class), {group:String} = 'location', toString(location), {group:String} = 'channel', channel, '') AS own,
+                    (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+                        AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
+                        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)}) AS fits
                 FROM bookings FINAL
                 WHERE account = {account:UInt64} AND archived_at IS NULL AND status = 'completed' AND customer != 0
+                    AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
             )
             WINDOW firsts AS (PARTITION BY customer ORDER BY actual_return_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
         )
-        WHERE began BETWEEN {from:Date32} AND {to:Date32}
-            AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
-            AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
-            AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
-            AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        WHERE began BETWEEN {from:Date32} AND {to:Date32} AND fit
         GROUP BY customer, month
     )
     GROUP BY key, came, month

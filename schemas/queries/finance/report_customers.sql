@@ -20,13 +20,14 @@
 -- ratio customer_rentals ratio = rentals / customers: Rentals of a customer, on average.
 -- A rental is of the local day of its return in the zone of the booking. Bookings without a customer are left out. Money is of the
 -- currency, counts are of all. Costs of rentals are not in it. Whose first rental one was is looked up among those that were the first
--- of a customer, by the time and the id in one number: a third of the work of windows over all of them. EXPLAIN indexes=1: bookings by the account; ledger_months by
+-- of a customer, by the time and the id in one number: a third of the work of windows over all of them. The totals are of the same
+-- reads, grouped by the customer alone; by tag they are not, as a vehicle has many. EXPLAIN indexes=1: bookings by the account; ledger_months by
 -- account and month, and of the month in which the span ends ledger_entries by account and local_date.
 WITH income AS (
     SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees',
         'revenue_damage', 'discounts', 'refunds', 'platform_fees'), {accounts:Array(String)}, {measures:Array(String)}))
 )
-SELECT key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
+SELECT c.everything AS everything, c.key AS key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
     countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
     sum(l.net) AS lifetime_net, countIf(l.customer != 0) AS paying_customers
 FROM (
@@ -41,7 +42,7 @@ FROM (
             {group:String} = 'channel', b.channel,
             {group:String} = 'customer', toString(b.customer),
             ifNull(keys.key, '')) AS key,
-        b.customer AS customer, count() AS n, max(b.first) AS fresh, countIf(NOT b.first) AS again, sum(b.net) AS billed
+        b.customer AS customer, grouping(key) AS everything, count() AS n, max(b.first) AS fresh, countIf(NOT b.first) AS again, sum(b.net) AS billed
     FROM (
         SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
             toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
@@ -67,7 +68,7 @@ FROM (
             AND vehicle IN (/*query vehicles_held*/)
     ) AS b
     LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
-    GROUP BY key, customer
+    GROUP BY GROUPING SETS ((key, customer), (customer))
 ) AS c
 LEFT JOIN (
     SELECT customer, -sum(amount) AS net
@@ -84,5 +85,6 @@ LEFT JOIN (
     )
     GROUP BY customer
 ) AS l ON l.customer = c.customer
-GROUP BY key
+WHERE {totals:Bool} OR NOT everything
+GROUP BY everything, key
 SETTINGS do_not_merge_across_partitions_select_final = 1

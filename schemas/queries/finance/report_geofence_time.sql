@@ -11,10 +11,11 @@
 -- A visit is cut where times of the group begin and end, and at those of the span, by midnights of the zone that its vehicle has now, which
 -- zone_days tells. It is found by the times that its days in UTC and the one on either side are in, so that a join of equal numbers does.
 -- Seconds are those between whole seconds, so that parts of a visit add up to it. Of visits that went on into the span older months are
--- read. EXPLAIN indexes=1: visits by the account, and by the months up to the end of the span.
+-- read. The totals are of the same rows, but by tag, of which a vehicle has many. EXPLAIN indexes=1: visits by the account, and by the months up to the end of the span.
 SELECT
+    grouping(key) AS everything,
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-        if({group:String} = 'geofence', toString(fence), if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
+        if({group:String} = 'geofence', toString(fence), ifNull(keys.key, '')))) AS key,
     sum(d.visits) AS visits, sum(d.inside_s) AS inside_s, sum(d.visit_s) AS visit_s,
     uniqExactMerge(d.cars) AS visitors
 FROM (
@@ -53,5 +54,6 @@ FROM (
     GROUP BY began, car, fence
 ) AS d
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
-GROUP BY key
+GROUP BY GROUPING SETS ((key), ())
+HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

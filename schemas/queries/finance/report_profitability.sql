@@ -39,8 +39,9 @@
 -- ratio break_even_utilization percent = fixed_cost * billed_days * 86400 / (fleet_s * rental_margin): How many of the
 --   days in the fleet have to be sold, at this rate and variable cost a day, to bear the fixed cost. Days in the fleet are of no
 --   currency: it is right of vehicles whose money is of one.
--- Null on the cash basis is what is not moved as money, or not apart.
-SELECT f.key AS key, f.revenue_time + f.revenue_mileage + f.revenue_extras + f.revenue_protection + f.revenue_fees
+-- Null on the cash basis is what is not moved as money, or not apart. The totals are of the same rows, but by tag, of which a vehicle has
+-- many. EXPLAIN indexes=1: as in finance_facts.sql.
+SELECT f.everything AS everything, f.key AS key, f.revenue_time + f.revenue_mileage + f.revenue_extras + f.revenue_protection + f.revenue_fees
         + f.revenue_damage + f.discounts + f.refunds AS earned,
     f.cost_energy + f.cost_maintenance + f.cost_other_variable - f.toll_recharge AS running,
     f.cost_depreciation + f.cost_finance + f.cost_insurance + f.cost_other_fixed AS standing,
@@ -65,4 +66,18 @@ SELECT f.key AS key, f.revenue_time + f.revenue_mileage + f.revenue_extras + f.r
     if(cash, f.capital, NULL) AS capital,
     if(cash, f.received - f.paid, earned - f.platform_fees - running - standing) AS net_profit,
     if(cash OR margin <= 0, NULL, margin) AS rental_margin
-FROM (/*query finance_facts*/) AS f
+FROM (
+    SELECT key, grouping(key) AS everything, sum(x.billed_days) AS billed_days, sum(x.revenue_time) AS revenue_time,
+        sum(x.revenue_mileage) AS revenue_mileage, sum(x.revenue_extras) AS revenue_extras,
+        sum(x.revenue_protection) AS revenue_protection, sum(x.revenue_fees) AS revenue_fees,
+        sum(x.revenue_damage) AS revenue_damage, sum(x.discounts) AS discounts, sum(x.refunds) AS refunds,
+        sum(x.toll_recharge) AS toll_recharge, sum(x.platform_fees) AS platform_fees,
+        sum(x.cost_energy) AS cost_energy, sum(x.cost_maintenance) AS cost_maintenance,
+        sum(x.cost_other_variable) AS cost_other_variable, sum(x.cost_depreciation) AS cost_depreciation,
+        sum(x.cost_finance) AS cost_finance, sum(x.cost_insurance) AS cost_insurance,
+        sum(x.cost_other_fixed) AS cost_other_fixed, sum(x.fleet_s) AS fleet_s, sum(x.received) AS received,
+        sum(x.paid) AS paid, sum(x.capital) AS capital
+    FROM (/*query finance_facts*/) AS x
+    GROUP BY GROUPING SETS ((key), ())
+    HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
+) AS f

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+// Of two questions that are asked at once the one that fails stops the other, and says why; whoever gives up stops
+// both.
+func TestTheQuestionThatFailsStopsTheOther(t *testing.T) {
+	refused := errors.New("refused")
+	fails := func(context.Context) error { return refused }
+	waits := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	answers := func(context.Context) error { return nil }
+	for what, of := range map[string]struct {
+		one, other func(context.Context) error
+		want       error
+	}{
+		"the first fails":  {fails, waits, refused},
+		"the second fails": {waits, fails, refused},
+		"one answers":      {answers, fails, refused},
+		"both answer":      {answers, answers, nil},
+	} {
+		if err := together(t.Context(), of.one, of.other); !errors.Is(err, of.want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, leave)
+	if err := together(gone, waits, waits); !errors.Is(err, context.Canceled) {
+		t.Errorf("whoever asked has gone: %v", err)
+	}
+}
+
+// Rows and totals of many who ask at once are right, and nobody waits for a connection that another needs to end. What
+// takes too much memory is refused as such, and whoever has gone is not told anything else.
+func TestRowsAndTotalsAreAskedAtOnce(t *testing.T) {
+	db := schematest.Open(t)
+	if err := db.Exec(t.Context(), `INSERT INTO bookings (account, id, revision, created_at, updated_at, body)
+		SELECT 3, number + 1, 1, '2026-01-01', '2026-01-01', concat('{"status":"completed","currency":"USD","customer_id":"cus_',
+			toString(1 + number % 7), '","vehicle_id":"veh_1","actual_return_at":"2026-01-0', toString(1 + number % 9), 'T12:00:00Z"}')
+		FROM numbers(90)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Exec(t.Context(), `INSERT INTO vehicles (account, id, revision, created_at, updated_at, body)
+		VALUES (3, 1, 1, '2026-01-01', '2026-01-01', '{}')`); err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	d := Named("customers")
+	q := Question{Account: 3, Span: Span{day, day.AddDate(0, 0, 8)}, Group: "day", Basis: "accrual", Currency: "USD",
+		Zone: "UTC", Today: day}
+	ended := make(chan error)
+	const callers = 8 // as many as the interface lets ask for reports at once; twice that is all connections
+	for range callers {
+		go func() {
+			a, err := d.Answer(t.Context(), db, q)
+			if err == nil && (len(a.Rows) != 9 || a.Totals.Values[0] != Whole(7) || a.Totals.Values[4] != Whole(90)) {
+				err = errors.New("other rows or totals")
+			}
+			ended <- err
+		}()
+	}
+	for range callers {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, group := range []string{"total", "vehicle", "tag"} {
+		one := q
+		one.Group = group
+		if a, err := d.Answer(t.Context(), db, one); err != nil || len(a.Rows) == 0 ||
+			a.Totals.Values[0] != Whole(7) || a.Totals.Values[1] != Whole(7) || a.Totals.Values[4] != Whole(90) {
+			t.Errorf("by %s: %v, %v", group, a, err)
+		}
+	}
+	small := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"max_memory_usage": 1000}))
+	_, err := d.Answer(small, db, q)
+	if fault, ok := errors.AsType[*clickhouse.Exception](err); !ok || fault.Code != 241 {
+		t.Errorf("of too much memory: %v", err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := d.Answer(gone, db, q); !errors.Is(err, context.Canceled) {
+		t.Errorf("whoever asked has gone: %v", err)
+	}
+}
+
+// Sums of rows are what a question for all of them answers, whatever is in them.
+func TestTotalsOfWholeNumbersAreSums(t *testing.T) {
+	d := Named("take_rate")
+	if !d.addsUp("customer") || d.addsUp("tag") || Named("customers").addsUp("month") ||
+		Named("distance").addsUp("month") {
+		t.Error("what adds up is not what was thought")
+	}
+	rows := []Row{{Values: []Value{Whole(3), {}, Whole(-4)}}, {Values: []Value{Whole(4), {}, {}}}}
+	sum, err := d.added(rows)
+	if err != nil || len(sum) != 1 || sum[0].Values[0] != Whole(7) || sum[0].Values[1].Known() ||
+		sum[0].Values[2] != Whole(-4) {
+		t.Errorf("%v, %v", sum, err)
+	}
+	if _, err := d.added([]Row{{Values: []Value{Number(5, 1), {}, {}}}}); err == nil {
+		t.Error("a fraction was added up")
+	}
+}
