@@ -143,8 +143,8 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !day.Known() {
 		return fleet.Invalid(dayFaults("/through", sent.Through)...)
 	}
-	// What fell due by schedule on days through that one, and what owners get of what was corrected last, belongs to its own day, which is closed
-	// in a moment.
+	// What fell due by schedule on days through that one, and what owners get of what was corrected last, belongs to its
+	// own day, which is closed in a moment.
 	home := auth.From(r.Context()).Account
 	if err := a.desk.Costs.PostOf(r.Context(), home, day); err != nil {
 		return err

@@ -39,8 +39,9 @@ func TestBooksAreClosedWithWhatBelongsToThem(t *testing.T) {
 func TestWhatCannotBePostedIsNamedWhereTheBooksAreClosed(t *testing.T) {
 	o := open(t, "2025-02-03")
 	o.vehicle(van())
-	rec, err := o.Recurring.New(t.Context(), by, account, record.RecurringCost{RecurringCostFields: record.RecurringCostFields{
-		VehicleID: "veh_9", Category: "parking", Amount: *usd(100), Every: "month", From: "2025-02-01"}})
+	parking := record.RecurringCostFields{VehicleID: "veh_9", Category: "parking", Amount: *usd(100), Every: "month",
+		From: "2025-02-01"}
+	rec, err := o.Recurring.New(t.Context(), by, account, record.RecurringCost{RecurringCostFields: parking})
 	if err != nil {
 		t.Fatal(err)
 	}

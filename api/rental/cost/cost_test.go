@@ -169,11 +169,11 @@ loan_principal 2 due 2024-03-29 on 2024-03-29 for 2024-03-29..2024-03-29 40100
 	}
 }
 
-// What people posted of a loan lessens what is paid back at the sale, and what they posted of it then or later stands in
-// its place.
+// What people posted of a loan lessens what is paid back at the sale, and what they posted of it then or later stands
+// in its place.
 func TestWhatWasPaidBackByHandIsNotPaidBackAgainAtTheSale(t *testing.T) {
-	v := &record.VehicleFields{AcquiredOn: "2024-01-20", AcquisitionCost: usd(100_000), DisposalOn: "2024-03-11",
-		Financing: &record.Financing{Principal: usd(60_000), APR: ptr(int64(600)), FirstPaymentOn: "2024-02-29", TermMonths: 3}}
+	v := &record.VehicleFields{AcquiredOn: "2024-01-20", AcquisitionCost: usd(100_000), Financing: &record.Financing{
+		Principal: usd(60_000), APR: ptr(int64(600)), FirstPaymentOn: "2024-02-29", TermMonths: 3}, DisposalOn: "2024-03-11"}
 	for _, c := range []struct {
 		what, category, day string
 		amount              int64
