@@ -59,8 +59,8 @@ func (a *API) ledgerBookRoutes() {
 	a.Handle(rest.Route{
 		Method: "POST", Path: "/v1/ledger/close", ID: "closeLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
 		Summary: "Close the books through a day",
-		About:   "What costs by schedule is brought into the books first, and what owners of vehicles get. What becomes known later about closed days is posted on the day on which it becomes known, with `used_on` as it was. Closing twice is once; an earlier day than the books are closed through already is a 409.",
-		Body:    LedgerClose{}, Reply: LedgerPeriod{},
+		About:   "What costs by schedule on these days is brought into the books first, and what owners of vehicles get. If a cost is refused, this is a 409 that names it. What becomes known later about closed days is posted on the day on which it becomes known, with `used_on` as it was. Closing twice is once; an earlier day than the books are closed through already is a 409.",
+		Body:    LedgerClose{}, Reply: LedgerPeriod{}, Timeout: rest.ExportTime,
 	}, a.closeLedger)
 	a.Handle(rest.Route{
 		Method: "POST", Path: "/v1/ledger/reopen", ID: "reopenLedger", Tag: "Ledger", Scope: auth.FinanceWrite,
@@ -143,10 +143,10 @@ func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !day.Known() {
 		return fleet.Invalid(dayFaults("/through", sent.Through)...)
 	}
-	// What fell due by schedule, and what owners get of what was corrected last, belongs to its own day, which is closed
-	// in a moment.
+	// What fell due by schedule on days through that one, and what owners get of what was corrected last, belongs to its
+	// own day, which is closed in a moment.
 	home := auth.From(r.Context()).Account
-	if err := a.desk.Costs.PostOf(r.Context(), home); err != nil {
+	if err := a.desk.Costs.PostOf(r.Context(), home, day); err != nil {
 		return err
 	}
 	if err := a.desk.Papers.PostSharesOf(r.Context(), home); err != nil {

@@ -118,7 +118,7 @@ func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 
 // failure is the result of an item that was not made.
 func (s *Resource[T]) failure(r *http.Request, item int, err error) BatchResult {
-	p, ours := ProblemOf(err)
+	p, ours := ProblemOfWrite(err)
 	s.Server.tell(r.Context(), &p)
 	p.Instance, p.RequestID = r.URL.Path+"#/data/"+strconv.Itoa(item), RequestID(r.Context())
 	if ours {

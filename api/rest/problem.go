@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 )
@@ -90,6 +91,9 @@ const (
 // look into, and must be logged.
 func ProblemOf(err error) (Problem, bool) { return problemOf(err, false) }
 
+// ProblemOfWrite is ProblemOf of what was to be written: whoever repeats it must look first whether it is done.
+func ProblemOfWrite(err error) (Problem, bool) { return problemOf(err, true) }
+
 // problemOf is ProblemOf of a request that writes something, or does not.
 func problemOf(err error, writes bool) (Problem, bool) {
 	var e *fleet.Error
@@ -141,7 +145,11 @@ func (a *Server) WriteProblem(w http.ResponseWriter, r *http.Request, err error)
 		w.WriteHeader(statusClientGone)
 		return
 	}
-	p, ours := problemOf(err, r.Method != http.MethodGet && r.Method != http.MethodHead)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if x, ok := r.Context().Value(ExchangeKey{}).(*Exchange); ok && x.route != nil {
+		reads = reads || x.route.Class == auth.Read
+	}
+	p, ours := problemOf(err, !reads)
 	a.tell(r.Context(), &p)
 	p.Instance, p.RequestID = r.URL.Path, RequestID(r.Context())
 	if ours {

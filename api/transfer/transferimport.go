@@ -88,7 +88,7 @@ func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, r
 	for _, row := range rows {
 		step := uint64(row.Row)
 		if row.Err != nil {
-			p, mine := rest.ProblemOf(row.Err)
+			p, mine := rest.ProblemOfWrite(row.Err)
 			if mine {
 				ours = row.Err
 				if t.Attempts < patientAttempts || ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/cost"
+	"github.com/motorpool/fleet/api/rental/ledger"
 )
 
 // ExpenseID names the expense of a period of a schedule, so that whoever makes it gives it the same name.
@@ -17,9 +18,25 @@ func ExpenseID(account fleet.AccountID, subject string, what cost.What, number i
 // withdrawn is why an expense is voided that its schedule does not ask for any more.
 const withdrawn = "The schedule does not ask for it any more."
 
-// changes are the writes that lead from what a subject has made to what it asks for, earliest first.
+// began is the first day to which an expense belongs; 0, before all others, if it says none.
+func began(e *record.Expense) ledger.Day {
+	from, _ := ledger.ParseDay(e.IncurredOn)
+	if e.ServicePeriod != nil {
+		begins, _ := ledger.ParseDay(e.ServicePeriod.From)
+		from = min(from, begins)
+	}
+	return from
+}
+
+// changes are the writes that lead from what a subject has made to what it asks for, earliest first, and whether there
+// are others, which belong to days that do not concern the round.
 func (r *round) changes(ctx context.Context, subject string, a *asked,
-	due []cost.Item) ([]func(context.Context) error, error) {
+	due []cost.Item) (changes []func(context.Context) error, others bool, err error) {
+	concerns := func(from ledger.Day) bool {
+		does := r.through == 0 || from <= r.through
+		others = others || !does
+		return does
+	}
 	had := make(map[uint64]*record.Expense, len(r.made[subject]))
 	for i := range r.made[subject] {
 		m := &r.made[subject][i]
@@ -28,30 +45,32 @@ func (r *round) changes(ctx context.Context, subject string, a *asked,
 	wanted, missing := make(map[uint64]bool, len(due)), []record.Ref(nil)
 	for i := range due {
 		id := ExpenseID(r.account, subject, due[i].What, due[i].Number)
-		if wanted[id] = true; had[id] == nil {
+		if wanted[id] = true; had[id] == nil && concerns(min(due[i].From, due[i].On)) {
 			missing = append(missing, record.Ref{Kind: record.Expenses.Name, ID: id})
 		}
 	}
 	// The current records may be behind the log, after a crash: what they miss may be there.
 	var seen *record.Seen
 	if len(missing) > 0 {
-		var err error
 		if seen, err = r.Store.See(ctx, r.account, missing...); err != nil {
-			return nil, err
+			return nil, others, err
 		}
 		if a.expense.BookedFor, err = r.bookedFor(ctx, a); err != nil {
-			return nil, err
+			return nil, others, err
 		}
 	}
-	var changes []func(context.Context) error
 	for _, item := range due {
 		id := ExpenseID(r.account, subject, item.What, item.Number)
 		become := func(e *record.Expense) { describe(e, subject, &item) }
+		from := min(item.From, item.On)
 		if e := had[id]; e != nil {
 			is := *e
-			if settles(&is, become); !reflect.DeepEqual(is, *e) {
+			if settles(&is, become); !reflect.DeepEqual(is, *e) && concerns(min(from, began(e))) {
 				changes = append(changes, r.update(id, become))
 			}
+			continue
+		}
+		if !concerns(from) {
 			continue
 		}
 		if _, there := seen.Body(record.Ref{Kind: record.Expenses.Name, ID: id}); there {
@@ -61,11 +80,11 @@ func (r *round) changes(ctx context.Context, subject string, a *asked,
 		changes = append(changes, r.create(id, a, become))
 	}
 	for _, m := range r.made[subject] {
-		if !wanted[m.id] && m.status == record.ExpensePosted {
+		if !wanted[m.id] && m.status == record.ExpensePosted && concerns(began(&m.body)) {
 			changes = append(changes, r.withdraw(m.id))
 		}
 	}
-	return changes, nil
+	return changes, others, nil
 }
 
 // create makes an expense that was not there a moment ago.

@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,34 +24,67 @@ import (
 const (
 	lookTogether = 50 // subjects whose expenses are in memory
 	writeAtOnce  = 8  // expenses that are being written
-	roundsOf     = 5  // after which who waits for an account's costs gives up
 )
 
 // Post makes the expenses that are due by schedule and not there, and changes those that are not as the terms are now.
 // It does so much in a round, and the next goes on; what fails is tried again in the next round.
 func (d *Costs) Post(ctx context.Context) error {
-	_, err := d.post(ctx, 0)
+	now := d.Now()
+	pending, err := query.SchedulesPending(ctx, d.DB, 0, now, cost.Categories(), d.LookMost)
+	if err != nil {
+		return err
+	}
+	_, err = d.post(ctx, pending, now, 0)
 	return err
 }
 
-// PostOf does that for all that is due of an account, so that nothing is left that a later round would post.
-func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID) error {
-	for range roundsOf {
-		if found, err := d.post(ctx, account); err != nil || !found {
+// PostOf does that for an account and what belongs to days through one, so that nothing is left there that a later
+// round would post of what is known now. What belongs to later days alone is left to the rounds. The error is a
+// conflict that names what cannot be posted if it is refused.
+func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID, through ledger.Day) error {
+	done := map[string]uint64{} // the subjects that were looked at, and by what
+	for {
+		now := d.Now()
+		pending, err := query.SchedulesPending(ctx, d.DB, account, now, cost.Categories(), d.LookMost+len(done))
+		if err != nil {
 			return err
 		}
+		pending = slices.DeleteFunc(pending, func(p query.PendingSchedule) bool {
+			basis, looked := done[p.Subject]
+			return looked && basis == p.Basis
+		})
+		if len(pending) == 0 {
+			return nil
+		}
+		looked, err := d.post(ctx, pending, now, through)
+		failed, of := errors.AsType[*subjectError](err)
+		if refused, ok := errors.AsType[*fleet.Error](err); of && ok && refused.Code != fleet.CodeUnavailable {
+			return fleet.NewError(fleet.CodeConflict, "The books cannot be closed, because what "+failed.subject+
+				" costs by schedule cannot be brought into them: "+refused.Message)
+		}
+		if err != nil {
+			return err
+		}
+		for _, p := range looked {
+			done[p.Subject] = p.Basis
+		}
 	}
-	return fleet.NewError(fleet.CodeConflict,
-		"What costs by schedule is still being brought into the books. Try again in some minutes.")
 }
 
-// post is a round over an account, 0 for all. It says whether anything was to be looked at.
-func (d *Costs) post(ctx context.Context, account fleet.AccountID) (found bool, err error) {
-	now := d.Now()
-	pending, err := query.SchedulesPending(ctx, d.DB, account, now, cost.Categories(), d.LookMost)
-	if err != nil || len(pending) == 0 {
-		return false, err
-	}
+// subjectError is why a subject could not be posted.
+type subjectError struct {
+	subject string
+	err     error
+}
+
+func (e *subjectError) Error() string { return e.subject + ": " + e.err.Error() }
+
+func (e *subjectError) Unwrap() error { return e.err }
+
+// post is a round over some subjects, as far as it concerns days through one, 0 for all. It returns those with which it
+// came to an end.
+func (d *Costs) post(ctx context.Context, pending []query.PendingSchedule, now time.Time,
+	through ledger.Day) (done []query.PendingSchedule, err error) {
 	byAccount := map[fleet.AccountID][]query.PendingSchedule{}
 	var order []fleet.AccountID // as they wait
 	for _, p := range pending {
@@ -61,16 +95,19 @@ func (d *Costs) post(ctx context.Context, account fleet.AccountID) (found bool, 
 	}
 	left := &atomic.Int64{}
 	left.Store(int64(d.WriteMost))
-	return true, base.Each(ctx, order, func(account fleet.AccountID) error {
+	err = base.Each(ctx, order, func(account fleet.AccountID) error {
 		return base.Each(ctx, slices.Collect(slices.Chunk(byAccount[account], lookTogether)),
 			func(some []query.PendingSchedule) error {
-				r := &round{Costs: d, account: account, now: now, left: left}
-				if err := r.look(ctx, some); err != nil {
+				r := &round{Costs: d, account: account, now: now, through: through, left: left}
+				err := r.look(ctx, some)
+				done = append(done, r.done...)
+				if err != nil {
 					return fmt.Errorf("costs by schedule of %s: %w", account, err)
 				}
 				return nil
 			})
 	})
+	return done, err
 }
 
 // round is a look at some subjects of an account.
@@ -78,7 +115,9 @@ type round struct {
 	*Costs
 	account fleet.AccountID
 	now     time.Time
-	left    *atomic.Int64 // expenses that may still be written
+	through ledger.Day              // what belongs to later days alone is left; 0 leaves nothing
+	left    *atomic.Int64           // expenses that may still be written
+	done    []query.PendingSchedule // those with which it came to an end
 
 	zone      *time.Location
 	vehicles  map[uint64]*record.Vehicle
@@ -110,9 +149,12 @@ func (r *round) look(ctx context.Context, pending []query.PendingSchedule) error
 		if r.left.Load() <= 0 {
 			return nil // the next round looks at it
 		}
-		next, err := r.do(ctx, p.Subject)
+		next, whole, err := r.do(ctx, p.Subject)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.Subject, err)
+			return &subjectError{p.Subject, err}
+		}
+		if whole {
+			r.done = append(r.done, p)
 		}
 		looks = append(looks, look{subject: p.Subject, basis: p.Basis, next: next})
 		return nil
@@ -279,11 +321,11 @@ func standing(all []made, people bool) []cost.Posted {
 }
 
 // do brings the expenses of a subject to what it asks for, as far as the round may write, and returns when it must be
-// looked at again, if nothing changes before.
-func (r *round) do(ctx context.Context, subject string) (time.Time, error) {
+// looked at again, if nothing changes before, and whether it came to an end.
+func (r *round) do(ctx context.Context, subject string) (next time.Time, whole bool, err error) {
 	a, err := r.ask(ctx, subject, 0)
 	if err != nil {
-		return time.Time{}, err
+		return next, false, err
 	}
 	var due []cost.Item
 	for _, i := range a.Items {
@@ -291,22 +333,24 @@ func (r *round) do(ctx context.Context, subject string) (time.Time, error) {
 			due = append(due, i)
 		}
 	}
-	changes, err := r.changes(ctx, subject, a, due)
+	changes, others, err := r.changes(ctx, subject, a, due)
 	if err != nil {
-		return time.Time{}, err
+		return next, false, err
 	}
-	if may := max(r.left.Add(-int64(len(changes)))+int64(len(changes)), 0); int64(len(changes)) > may {
+	may := int(max(r.left.Add(-int64(len(changes)))+int64(len(changes)), 0))
+	whole = len(changes) <= may
+	if err := r.carryOut(ctx, changes[:min(may, len(changes))]); err != nil {
+		return next, false, err
+	}
+	if !whole || others {
 		// The rest waits for the next round, behind those who have waited longer.
-		return r.now, r.carryOut(ctx, changes[:may])
-	}
-	if err := r.carryOut(ctx, changes); err != nil {
-		return time.Time{}, err
+		return r.now, whole, nil
 	}
 	ahead, err := r.ask(ctx, subject, 400)
 	if err != nil {
-		return time.Time{}, err
+		return next, false, err
 	}
-	return ahead.next(), nil
+	return ahead.next(), true, nil
 }
 
 // next is the beginning of the next day on which something falls due: at the latest of the next month, so that

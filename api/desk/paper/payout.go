@@ -214,9 +214,9 @@ func (d *Papers) afterPayout(ctx context.Context, w record.Written) error {
 	return nil
 }
 
-// afterPaid does that for a statement that has come to say so of a payout that stood, or was voided, before, and for one
-// whose payout is not posted a while later, because whoever was about to post it has died. A repetition of that request
-// takes the statement off anew first, by a revision that is given as long again.
+// afterPaid does that for a statement that has come to say so of a payout that stood, or was voided, before, and for
+// one whose payout is not posted a while later, because whoever was about to post it has died. A repetition of that
+// request takes the statement off anew first, by a revision that is given as long again.
 func (d *Papers) afterPaid(ctx context.Context, w record.Written) error {
 	_, after, err := record.Bodies[record.Paper](w)
 	if err != nil || after.PayoutID == "" {

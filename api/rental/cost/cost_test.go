@@ -169,6 +169,37 @@ loan_principal 2 due 2024-03-29 on 2024-03-29 for 2024-03-29..2024-03-29 40100
 	}
 }
 
+// What people posted of a loan lessens what is paid back at the sale, and what they posted of it then or later stands
+// in its place.
+func TestWhatWasPaidBackByHandIsNotPaidBackAgainAtTheSale(t *testing.T) {
+	v := &record.VehicleFields{AcquiredOn: "2024-01-20", AcquisitionCost: usd(100_000), Financing: &record.Financing{
+		Principal: usd(60_000), APR: ptr(int64(600)), FirstPaymentOn: "2024-02-29", TermMonths: 3}, DisposalOn: "2024-03-11"}
+	for _, c := range []struct {
+		what, category, day string
+		amount              int64
+		want                string
+	}{
+		{"instead of a payment", "loan_principal", "2024-02-29", 15_000, "19900 by exp_1, 45000 by "},
+		{"beside the schedule", "loan_principal", "2024-03-05", 10_000, "19900 by , 30100 by "},
+		{"all of it before", "loan_principal", "2024-03-05", 40_100, "19900 by "},
+		{"too much before", "loan_principal", "2024-03-05", 50_000, "19900 by "},
+		{"on the day", "loan_principal", "2024-03-11", 39_000, "19900 by , 40100 by exp_1"},
+		{"two days later", "loan_principal", "2024-03-13", 40_100, "19900 by , 40100 by exp_1"},
+	} {
+		s := OfVehicle(v, nil, []Posted{{ID: "exp_1", Category: c.category, From: on(t, c.day), To: on(t, c.day),
+			Amount: *usd(c.amount)}}, on(t, "2024-02-01"))
+		var all []string
+		for _, i := range of(s.Items, Principal) {
+			all = append(all, fmt.Sprintf("%d by %s", i.Amount.Amount, i.ByHand))
+		}
+		equal(t, c.what, strings.Join(all, ", "), c.want)
+		equal(t, c.what+", financed", of(s.Items, Purchase)[0].Financed, int64(60_000))
+	}
+	interest := of(OfVehicle(v, nil, []Posted{{ID: "exp_2", Category: "loan_interest", From: on(t, "2024-03-13"),
+		To: on(t, "2024-03-13"), Amount: *usd(80)}}, on(t, "2024-02-01")).Items, Interest)
+	equal(t, "interest", interest[0].ByHand+","+interest[1].ByHand, ",exp_2")
+}
+
 func TestInsuranceAndLeasesGoByTheirPeriods(t *testing.T) {
 	v := &record.VehicleFields{Insurance: &record.Insurance{Premium: usd(36_500), Period: "year", StartsOn: "2023-03-01",
 		EndsOn: "2025-02-28"}}

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
@@ -106,4 +107,39 @@ func loan(v *record.VehicleFields, gone ledger.Day, lacks map[What]string) (inte
 		}
 	}
 	return interest, principal
+}
+
+// payoff brings what is paid back on the day on which a vehicle goes, 0 for none, to what is left of its loan by what
+// people have posted: the principal less all that was paid back before, whoever posted that, and nothing if that is as
+// much. What people posted on that day or later stands in the place of what is paid then.
+func payoff(v *record.VehicleFields, items []Item, posted []Posted, gone ledger.Day) []Item {
+	at := slices.IndexFunc(items, func(i Item) bool { return i.What == Principal && i.On == gone })
+	if gone == 0 || at < 0 {
+		return items
+	}
+	for n := range items {
+		i := &items[n]
+		if (i.What != Principal && i.What != Interest) || i.On != gone || i.ByHand != "" {
+			continue
+		}
+		paid := func(p Posted) bool { return p.Category == i.Category && p.From >= gone }
+		if by := slices.IndexFunc(posted, paid); by >= 0 {
+			i.ByHand = posted[by].ID
+		}
+	}
+	left := v.Financing.Principal.Amount
+	for _, i := range items[:at] {
+		if i.What == Principal && i.ByHand == "" {
+			left -= i.Amount.Amount
+		}
+	}
+	for _, p := range posted {
+		if p.Category == categories[Principal] && p.From < gone && p.Amount.Currency == v.Financing.Principal.Currency {
+			left -= p.Amount.Amount
+		}
+	}
+	if items[at].Amount.Amount = left; left <= 0 {
+		return slices.Delete(items, at, at+1)
+	}
+	return items
 }

@@ -36,7 +36,7 @@ func OfVehicle(v *record.VehicleFields, driven map[int]int64, posted []Posted, t
 	}
 	rest := slices.Concat(insurance(v, gone, through, s.Lacks), interest, principal, lease(v, gone, through, s.Lacks))
 	byHand(rest, posted, nil)
-	s.Items = append(owned, rest...)
+	s.Items = append(owned, payoff(v, rest, posted, gone)...)
 	return s
 }
 

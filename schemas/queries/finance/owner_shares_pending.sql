@@ -7,8 +7,10 @@
 -- ledger_account; of vehicles and accounts what is read of all is updated_at. Of one account every table is read by it.
 WITH changed AS (
     SELECT account, id AS vehicle FROM vehicles FINAL
-    WHERE ({account:UInt64} = 0 OR account = {account:UInt64}) AND (updated_at >= fromUnixTimestamp64Milli({records:Int64}, 'UTC') OR account IN (
-        SELECT account FROM accounts FINAL WHERE updated_at >= fromUnixTimestamp64Milli({records:Int64}, 'UTC')))
+    WHERE ({account:UInt64} = 0 OR account = {account:UInt64})
+        AND (updated_at >= fromUnixTimestamp64Milli({records:Int64}, 'UTC') OR account IN (
+            SELECT account FROM accounts FINAL
+            WHERE ({account:UInt64} = 0 OR account = {account:UInt64}) AND updated_at >= fromUnixTimestamp64Milli({records:Int64}, 'UTC')))
     UNION DISTINCT
     SELECT DISTINCT account, vehicle FROM ledger_entries
     WHERE ({account:UInt64} = 0 OR account = {account:UInt64}) AND {entries:Int64} != 0 AND entered_at >= fromUnixTimestamp64Milli({entries:Int64}, 'UTC') AND vehicle != 0

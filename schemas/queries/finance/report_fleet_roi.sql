@@ -15,13 +15,16 @@
 -- figure acquisition_12 money: Acquisition cost of those that were not disposed of before the last twelve months.
 -- figure capital_12 money: The value at the beginning of the last twelve months plus that at their end: twice the average.
 -- figure remaining money: What is missing until net cash and sales have reached the acquisition cost; nothing if they have.
--- figure recent_cash amount: Net cash of the last three months of those that are not disposed of; null unless more than nothing.
+-- figure recent_cash amount: Net cash of those that are not disposed of: of the month of the last day through that day, and of the two
+--   before; null unless more than nothing.
 -- figure payback_month date: The first month by whose end net cash and sales had reached the acquisition cost; null if they have not yet.
 -- figure payback_months months: How many months that took, the first with money counted; null if it has not yet.
 -- ratio roi percent = gain / acquisition_cost: Gain of what was paid.
--- ratio annual_roi percent = profit_12 * 2 / capital_12: Net profit of the last twelve months of the average capital in them.
+-- ratio annual_roi percent = profit_12 * 2 / capital_12: Net profit of the last twelve months of the average capital in them. The month of
+--   the last day counts as one, though it may not be over.
 -- ratio dollar_utilization percent = revenue_12 / acquisition_12: Revenue of the last twelve months of what was paid.
--- ratio payback_forecast months = remaining * 3 / recent_cash: Months until it is reached, if those that are not disposed of go on as the last three.
+-- ratio payback_forecast months = remaining * 3 / recent_cash: Months until it is reached, if those that are not disposed of go on as in the
+--   last three, of which the month of the last day counts as one: it is too long early in a month; ask for the last day of one.
 -- Of a month that is not over by the last day its days are read. EXPLAIN indexes=1: vehicle_months by account and month, vehicle_days by
 -- account and local_date, vehicles by account.
 WITH

@@ -5,9 +5,11 @@
 WITH posted AS (
     SELECT account, vehicle_id, sum(cityHash64(id, revision)) AS fingerprint
     FROM expenses FINAL
-    WHERE ({account:UInt64} = 0 OR account = {account:UInt64}) AND status IN ('posted', 'voided') AND (category IN {categories:Array(String)} AND scheduled_by != vehicle_id
-        OR scheduled_by = '' AND booking_id = '' AND (account, vehicle_id) IN (
-            SELECT account, vehicle_id FROM recurring_costs FINAL WHERE archived_at IS NULL AND location_id = ''))
+    WHERE ({account:UInt64} = 0 OR account = {account:UInt64}) AND status IN ('posted', 'voided')
+        AND (category IN {categories:Array(String)} AND scheduled_by != vehicle_id
+            OR scheduled_by = '' AND booking_id = '' AND (account, vehicle_id) IN (
+                SELECT account, vehicle_id FROM recurring_costs FINAL
+                WHERE ({account:UInt64} = 0 OR account = {account:UInt64}) AND archived_at IS NULL AND location_id = ''))
     GROUP BY account, vehicle_id
 )
 SELECT s.account AS account, s.subject AS subject, s.fingerprint AS basis
@@ -20,13 +22,17 @@ FROM (
     UNION ALL
     SELECT r.account, concat('rcc_', toString(r.id)), true, cityHash64(r.revision, v.terms, p.fingerprint)
     FROM recurring_costs AS r FINAL
-    LEFT JOIN (SELECT account, concat('veh_', toString(id)) AS vehicle_id, terms FROM vehicles FINAL) AS v
+    LEFT JOIN (
+        SELECT account, concat('veh_', toString(id)) AS vehicle_id, terms FROM vehicles FINAL
+        WHERE ({account:UInt64} = 0 OR account = {account:UInt64})
+    ) AS v
         ON v.account = r.account AND v.vehicle_id = r.vehicle_id
     LEFT JOIN posted AS p ON p.account = r.account AND p.vehicle_id = r.vehicle_id
     WHERE ({account:UInt64} = 0 OR r.account = {account:UInt64}) AND r.archived_at IS NULL
 ) AS s
 LEFT JOIN (
-    SELECT account, subject, at, basis, next_at FROM schedule_looks FINAL WHERE ({account:UInt64} = 0 OR account = {account:UInt64})
+    SELECT account, subject, at, basis, next_at FROM schedule_looks FINAL
+    WHERE ({account:UInt64} = 0 OR account = {account:UInt64})
 ) AS l ON l.account = s.account AND l.subject = s.subject
 WHERE l.subject = '' AND s.asks
     OR l.subject != '' AND (l.basis != s.fingerprint OR l.next_at <= fromUnixTimestamp64Milli({now:Int64}, 'UTC'))
