@@ -134,7 +134,7 @@ class History:
             booking = self.do("book", "POST", "/v1/bookings", {
                 "customer_id": self.rng.choice(self.customers), "vehicle_id": vehicle, "pickup_at": text(since),
                 "return_at": text(datetime.datetime.now(UTC) + datetime.timedelta(days=1)), "backdated": True, "confirm": True,
-                "elsewhere": True, "rate_plan_id": self.plan})
+                "elsewhere": True, "rate_plan_id": self.plans[self.currency]})
             path = "/v1/bookings/" + booking["id"]
             mile = 20_000 + 1000 * n
             self.do("pick up", "POST", path + "/pickup", {"at": text(since), "mileage_mi": mile})
@@ -152,7 +152,7 @@ class History:
         booking = self.do("book ahead", "POST", "/v1/bookings", {
             "customer_id": rng.choice(self.customers), "channel": rng.choice(CHANNELS), "pickup_at": text(since),
             "return_at": text(since + datetime.timedelta(hours=rng.randrange(20, 200))), "elsewhere": True,
-            "pickup_location_id": rng.choice(self.places), "rate_plan_id": self.plan, "confirm": rng.random() < 0.8,
+            "pickup_location_id": rng.choice(self.places), "rate_plan_id": self.plans[self.currency], "confirm": rng.random() < 0.8,
             **rng.choice([{"vehicle_id": rng.choice(self.vehicles)}, {"vehicle_class_id": rng.choice(self.classes)}])})
         if booking and rng.random() < 0.4:
             self.do("cancel", "POST", f"/v1/bookings/{booking['id']}/cancel",
@@ -165,7 +165,7 @@ class History:
         quote = self.do("quote", "POST", "/v1/quotes", {
             "customer_id": rng.choice(self.customers), "channel": rng.choice(CHANNELS), "pickup_at": text(since),
             "return_at": text(since + datetime.timedelta(hours=rng.randrange(20, 200))), "elsewhere": True,
-            "pickup_location_id": rng.choice(self.places), "rate_plan_id": self.plan,
+            "pickup_location_id": rng.choice(self.places), "rate_plan_id": self.plans[self.currency],
             "vehicle_class_id": rng.choice(self.classes)})
         if quote and rng.random() < 0.6:
             self.do("accept", "POST", f"/v1/quotes/{quote['id']}/accept", {"confirm": rng.random() < 0.7})
