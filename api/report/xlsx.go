@@ -254,7 +254,7 @@ func (b *workbook) totals() ([]any, error) {
 		switch {
 		case f.Ratio():
 			cell.Formula = b.ratio(f, i-(i-leading)%n, last+1)
-		case f.Additive() && b.v.GroupBy != "tag" && last > headRow: // a vehicle may have several tags
+		case f.Additive() && b.v.report.Adds(b.v.GroupBy) && last > headRow:
 			cell.Formula = fmt.Sprintf("SUM(%s%d:%s%d)", column, headRow+1, column, last)
 		}
 		cells[i] = cell

@@ -29,8 +29,7 @@ func TestAReportHasNoMoreRowsThanItMay(t *testing.T) {
 	}
 }
 
-// The calendar looks at two million days of vehicles at most, and at two hundred thousand where each is a row. The
-// refusal comes with the totals, before any row.
+// The calendar looks at two million days of vehicles at most, and at two hundred thousand where each is a row.
 func TestTheCalendarHasNoMoreDaysThanItMay(t *testing.T) {
 	db := schematest.Open(t)
 	if err := db.Exec(t.Context(), `INSERT INTO vehicles (account, id, revision, created_at, updated_at, body)

@@ -27,13 +27,15 @@ import (
 //	-- bases: accrual cash
 //	-- groups: total month vehicle
 //	-- places: booking
+//	-- apart: channel
 //	-- figure rented_s seconds: What it counts.
 //	-- figure revenue money [ledger minus revenue.*, contra.*] [cash cash of payment]: What it is made of in the books.
 //	-- ratio utilization percent = rented_s / rentable_s: What it says.
 //	-- ratio revpav money = revenue * 86400 / rentable_s: Factors are figures, span_days and whole numbers.
 //
 // The first basis is the default, and so is the first group. Class and location are those that a vehicle has now,
-// unless places says of what else they are. A figure is a column of the statement. What stands in brackets names the
+// unless places says of what else they are. Rows of a group that is apart are worked out each by itself, so that the
+// totals are not their sum. A figure is a column of the statement. What stands in brackets names the
 // ledger accounts of whose entries it is the sum, by basis: codes, the measures of the chart, or a beginning with a
 // star, and with a minus what is left out; after "of", only those that records of these kinds were the cause of;
 // "capital" among them leaves what was paid for vehicles and loans alone, and "-capital" all else. In
@@ -46,6 +48,7 @@ type Definition struct {
 	About   string
 	Bases   []string
 	Groups  []string
+	Apart   []string // groups whose rows do not add up to the totals, though nothing is in two of them
 	Places  string   // whose classes and locations are meant: of a booking, of a quote; "" for vehicles, as they are now
 	Figures []Figure // raw ones and ratios, in the order of the comment
 	Version string   // a digest of the lines above: another one means that a figure may mean something else
@@ -160,7 +163,7 @@ func Names() []string { return slices.Sorted(maps.Keys(all)) }
 
 var (
 	parameter  = regexp.MustCompile(`\{(\w+):`)
-	headLine   = regexp.MustCompile(`^-- (report|about|bases|groups|places): (.+)$`)
+	headLine   = regexp.MustCompile(`^-- (report|about|bases|groups|apart|places): (.+)$`)
 	figureLine = regexp.MustCompile(`^-- figure (\w+) (\w+)((?: \[[^\]]+\])*): (.+)$`)
 	ratioLine  = regexp.MustCompile(`^-- ratio (\w+) (\w+)((?: \[[^\]]+\])*) = ([^:]+): (.+)$`)
 	bracket    = regexp.MustCompile(`\[(\w+) ([^\]]+)\]`)
@@ -245,6 +248,8 @@ func (d *Definition) head(what, text string) error {
 		d.Places = text
 	case "bases":
 		d.Bases = strings.Fields(text)
+	case "apart":
+		d.Apart = strings.Fields(text)
 	case "groups":
 		d.Groups = strings.Fields(text)
 		for _, g := range d.Groups {
@@ -335,6 +340,11 @@ func (d *Definition) check() error {
 	for _, name := range []string{"account", "to", "group"} {
 		if !d.takes[name] {
 			return fmt.Errorf("takes no {%s}", name)
+		}
+	}
+	for _, g := range d.Apart {
+		if !slices.Contains(d.Groups, g) {
+			return fmt.Errorf("has no group %s that could be apart", g)
 		}
 	}
 	for _, f := range d.Figures {

@@ -68,6 +68,7 @@ func TestAMalformedDefinitionIsRefused(t *testing.T) {
 		"a name without unit":   {"figure driven_mi mi", "figure driven mi"},
 		"no meaning":            {": Miles.", ""},
 		"a basis of nobody":     {"[cash cash", "[later cash"},
+		"apart from nothing":    {"-- Prose", "-- apart: channel\n-- Prose"},
 		"no parameter":          {"{account:UInt64}, ", ""},
 	} {
 		if _, err := Parse("sample", strings.Replace(sound, change[0], change[1], 1)); err == nil {

@@ -132,16 +132,13 @@ const mostRows = 200_000
 func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Row, error) {
 	var rows []Row
 	var scan *scanner
+	left := cmp.Or(q.MostRows, mostRows) // that may come; the one of everything is none of them
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.statement, d.args(q), func(row schemas.Row) error {
-		if len(rows) == cmp.Or(q.MostRows, mostRows) {
-			cancel() // what is left is not read
-			return ErrTooManyRows
-		}
 		if scan == nil {
 			var err error
-			if scan, err = newScanner(d, row.(described)); err != nil {
+			if scan, err = newScanner(d, row); err != nil {
 				return err
 			}
 		}
@@ -149,7 +146,15 @@ func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Ro
 		if err != nil {
 			return err
 		}
-		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw, everything: scan.everything()})
+		everything := scan.everything()
+		if !everything {
+			if left == 0 {
+				cancel() // what is left is not read
+				return ErrTooManyRows
+			}
+			left--
+		}
+		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw, everything: everything})
 		return nil
 	})
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == thrown {
@@ -264,7 +269,11 @@ type scanner struct {
 	figure  []Figure
 }
 
-func newScanner(d *Definition, row described) (*scanner, error) {
+func newScanner(d *Definition, from schemas.Row) (*scanner, error) {
+	row, ok := from.(described)
+	if !ok {
+		return nil, fmt.Errorf("a %T does not know its columns", from)
+	}
 	s := &scanner{key: -1, figures: make([]int, len(d.Figures)), figure: d.Figures}
 	names := row.Columns()
 	for i, column := range row.ColumnTypes() {
@@ -273,7 +282,9 @@ func newScanner(d *Definition, row described) (*scanner, error) {
 		case "key":
 			s.key = i
 		case "everything":
-			s.whole = s.columns[i].(*uint64)
+			if s.whole, ok = s.columns[i].(*uint64); !ok {
+				return nil, fmt.Errorf("everything is a %s", column.DatabaseTypeName())
+			}
 		}
 	}
 	for i := range d.Figures {

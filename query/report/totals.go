@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // both gives the rows of a group and the totals. These are the sum of the rows where that is what they are. Else they
 // are a row by themselves, as what is distinct, or in the middle, is no sum: some statements answer it with the others,
-// of the same reads. It is asked beside the rows otherwise, since one question does not keep all processors busy, as
-// long as half of the connections are left to others.
+// of the same reads. It is asked beside the rows otherwise, since one question does not keep all processors busy, where
+// few others do so.
 func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, Row, error) {
 	all := q
 	all.Group, all.by = "total", q.Group
@@ -24,7 +26,6 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 			return err
 		}
 	}
-	pool := db.Stats()
 	switch {
 	case q.Group == "total":
 		err = read(all, &found)(ctx)
@@ -32,17 +33,18 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 		if err = read(q, &raw)(ctx); err == nil {
 			found, err = d.added(raw)
 		}
-	case d.takes["totals"] && q.Group != manyOf:
+	case d.takes["totals"] && d.Adds(q.Group):
 		q.totals = true
 		err = read(q, &raw)(ctx)
 		if i := slices.IndexFunc(raw, func(r Row) bool { return r.everything }); i >= 0 {
 			found = []Row{raw[i]}
 			raw = slices.Delete(raw, i, i+1)
 		}
-	case 2*pool.Open < pool.MaxOpenConns:
-		err = together(ctx, read(all, &found), read(q, &raw))
 	default:
-		if err = read(all, &found)(ctx); err == nil {
+		if done, ok := beside(db.Stats()); ok {
+			err = together(ctx, read(all, &found), read(q, &raw))
+			done()
+		} else if err = read(all, &found)(ctx); err == nil {
 			err = read(q, &raw)(ctx)
 		}
 	}
@@ -60,17 +62,35 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 	return rows, totals, err
 }
 
+// besides are the questions that are asked beside others now.
+var besides atomic.Int64
+
+// beside lets a question in beside another, until done is called: a quarter of the connections may be taken by such
+// second questions, as whoever asks has one already and others want theirs.
+func beside(pool driver.Stats) (done func(), ok bool) {
+	if besides.Add(1) <= int64(pool.MaxOpenConns/4) {
+		return func() { besides.Add(-1) }, true
+	}
+	besides.Add(-1)
+	return nil, false
+}
+
 // together does both at once. Where one fails the other is stopped, and its end is waited for; the error is why that
-// was, or that the caller wants neither any more.
+// was, or that the caller wants neither any more. A panic is an error, as nobody above would catch that of the one that
+// runs by itself.
 func together(ctx context.Context, one, other func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	do := func(question func(context.Context) error) error {
-		err := question(ctx)
-		if err != nil {
-			stop(err)
-		}
-		return err
+	do := func(question func(context.Context) error) (err error) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				err = fmt.Errorf("run a report: panic: %v\n%s", fault, debug.Stack())
+			}
+			if err != nil {
+				stop(err)
+			}
+		}()
+		return question(ctx)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- do(one) }()
@@ -81,13 +101,15 @@ func together(ctx context.Context, one, other func(context.Context) error) error
 	return nil
 }
 
-// manyOf is the group of whose rows one vehicle may be in several.
-const manyOf = "tag"
+// Adds says whether what is additive adds up over the rows of a group to the totals: it does unless a vehicle may be in
+// several rows, or the definition says that rows of the group are made by themselves.
+func (d *Definition) Adds(group string) bool {
+	return group != "tag" && !slices.Contains(d.Apart, group)
+}
 
-// addsUp says whether the totals are the sum of the rows of a group: all figures are whole numbers of what is in one
-// row alone.
+// addsUp says whether the totals are the sum of the rows of a group: these add up, and all figures are whole numbers.
 func (d *Definition) addsUp(group string) bool {
-	return group != manyOf && !slices.ContainsFunc(d.Figures, func(f Figure) bool {
+	return d.Adds(group) && !slices.ContainsFunc(d.Figures, func(f Figure) bool {
 		return !f.Ratio() && !units[f.Unit].summed
 	})
 }

@@ -1,8 +1,11 @@
 -- report: Receivables ageing
 -- about: Who owes what at the end of the last day of the span, by how many days ago it was billed. What was paid counts against
---   what was billed first, also on the day of another bill. It equals the ledger's accounts of receivables, of customers and of channels.
+--   what was billed first, also on the day of another bill. It equals the ledger's accounts of receivables, of customers
+--   and of channels. By channel what a booking owes by one channel is aged apart from what was paid by another, so that
+--   rows do not add up.
 -- bases: accrual
 -- groups: booking customer channel total
+-- apart: channel
 -- figure balance money [ledger standing accounts_receivable, platform_receivable]: What is owed; negative where too much was paid.
 -- figure from_customers money [ledger standing accounts_receivable]: Of this, by customers.
 -- figure from_channels money [ledger standing platform_receivable]: Of this, by channels that collect for the fleet.

@@ -101,5 +101,5 @@ FROM (
 WHERE (empty({locations:Array(UInt64)}) OR e.location IN {locations:Array(UInt64)})
     AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, e.channel))
 GROUP BY key
-HAVING charged != 0 OR taken_back != 0 OR paid != 0 OR input_tax != 0 OR taxable != 0
+HAVING charged != 0 OR taken_back != 0 OR paid != 0 OR input_tax != 0 OR taxable != 0 OR entries != 0
 SETTINGS do_not_merge_across_partitions_select_final = 1

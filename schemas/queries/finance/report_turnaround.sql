@@ -15,7 +15,8 @@
 -- ratio ready_mean_hours hours = ready_s / (readied * 3600): Hours from a return until the vehicle was available, on average.
 -- ratio gap_mean_hours hours = gap_s / (repicked * 3600): Hours from a return to the next pickup, on average.
 -- A return is of its local day in the zone of the booking, and of the vehicle that came back then. The next pickup is that of
--- whatever rental has the vehicle next, also by a swap. EXPLAIN indexes=1: bookings and vehicle_statuses by the account.
+-- whatever rental has the vehicle next, also by a swap. The totals are of the same reads; by tag they are not, as a vehicle has many.
+-- EXPLAIN indexes=1: bookings and vehicle_statuses by the account.
 SELECT
     multiIf(
         {group:String} = 'total', '',
@@ -26,7 +27,7 @@ SELECT
         {group:String} = 'location', toString(b.location),
         {group:String} = 'channel', b.channel,
         {group:String} = 'customer', toString(b.customer),
-        ifNull(keys.key, '')) AS key,
+        ifNull(keys.key, '')) AS key, grouping(key) AS everything,
     count() AS returns, countIf(ready) AS readied, sumIf(intDiv(ready_ms + 500, 1000), ready) AS ready_s,
     if(readied = 0, NULL, quantileExactInclusiveIf(0.5)(ready_ms / 3600000, ready)) AS ready_median_hours,
     if(readied = 0, NULL, quantileExactInclusiveIf(0.9)(ready_ms / 3600000, ready)) AS ready_p90_hours,
@@ -64,5 +65,6 @@ FROM (
         AND vehicle IN (/*query vehicles_held*/)
 ) AS b
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
-GROUP BY key
+GROUP BY GROUPING SETS ((key), ())
+HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1
