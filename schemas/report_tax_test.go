@@ -1,6 +1,9 @@
 package schemas_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // Booking 101 came to 200.00 with a State tax of 7.25 % and a City tax of 2 %; 33.33 were added on its return, and
 // taken back in April. Of booking 102, 100.00, the tax was waived a day later. A channel told a tax of booking 103.
@@ -57,4 +60,32 @@ func TestATaxSaysOnWhatItWasCharged(t *testing.T) {
 	want(t, places, "loc_5 State tax", "tax 242, taxable 3333")
 	want(t, ask(t, db, "tax_summary", "location"), "5", "tax 2159, taxable 46666")
 	want(t, ask(t, db, "tax_summary", "total", "locations", "[6]"), "", "charged 824, taken_back 725, taxable 0, input_tax 0")
+}
+
+// In March booking 1 is corrected, one of many, to a net amount whose tax is nothing, and booking 20 is billed; the
+// taxes of those between them are of February. None of them says when it is picked up.
+func TestTaxesOfAFewBookingsAmongManyAreTheirs(t *testing.T) {
+	db := openReports(t)
+	const entry = `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency,
+		kind, booking, source, purpose, location, occurred_at) VALUES (7, '%[1]s', 'tax_payable', %[2]d, 1, %[2]d, %[3]d, 'USD',
+		'booking', %[4]d, %[4]d, 'tax, State tax', 5, '%[1]s 10:00:00')`
+	for id := 1; id <= 20; id++ {
+		day, net, tax := "2026-02-10", 10000, 725
+		if id == 20 {
+			day = "2026-03-10"
+		}
+		put(t, db, fmt.Sprintf(entry, day, id, -tax, id))
+		if id == 1 {
+			put(t, db, fmt.Sprintf(entry, "2026-03-11", 100, tax, id))
+			net, tax = 5, 0
+		}
+		record(t, db, "bookings", 7, id, "2026-02-01 00:00:00", fmt.Sprintf(`{"status":"completed","currency":"USD","charges":[
+			{"type":"time","amount":{"amount":%d},"taxable":true},
+			{"type":"tax","amount":{"amount":%d},"description":"State tax","tax_rate_bp":725}]}`, net, tax))
+	}
+	march := ask(t, db, "tax_summary", "day")
+	want(t, march, "2026-03-10", "charged 725, taken_back 0, taxable 10000, known_tax 725, entries 1")
+	want(t, march, "2026-03-11", "charged 0, taken_back 725, taxable -10000, known_tax -725, entries 1")
+	all := ask(t, db, "tax_summary", "total", "from", "2026-02-01")
+	want(t, all, "", "charged 14500, taken_back 725, taxable 190000, known_tax 13775, entries 21")
 }

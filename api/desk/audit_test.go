@@ -127,6 +127,7 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			"INSERT INTO rental_days SELECT * REPLACE (0 AS rented_s) FROM rental_days FINAL"}},
 		{audit.Rentals, "billed days", []string{
 			"INSERT INTO rental_days SELECT * REPLACE (7 AS billed_days) FROM rental_days FINAL"}},
+		{audit.Rentals, "rental sums", []string{"ALTER TABLE rental_sums DELETE WHERE true SETTINGS mutations_sync = 2"}},
 		{audit.Driven, "driven_mm", []string{
 			"INSERT INTO vehicle_days SELECT * REPLACE (driven_m + 1 AS driven_m) FROM vehicle_days FINAL"}},
 		{audit.Driven, "energy_wh", []string{

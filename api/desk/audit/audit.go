@@ -27,7 +27,7 @@ const (
 	Transactions = "transactions" // unbalanced, incomplete or doubled ones
 	Deposits     = "deposits"     // held by the ledger against owed by bookings
 	Rollups      = "rollups"      // against the ledger
-	Rentals      = "rentals"      // rented seconds and billed days against bookings
+	Rentals      = "rentals"      // rented seconds, billed days and that sums are there, against bookings
 	Calendars    = "calendars"    // against rented seconds
 	Facts        = "facts"        // their money against the ledger
 	Driven       = "driven"       // their distance, fuel and energy against trips and charges
@@ -167,7 +167,8 @@ var uncounted = []string{"meters"}
 
 func (l look) rows(check, query string, args ...any) ([]Drift, error) {
 	args = append(args, clickhouse.Named("until", l.now.Add(-settled).UnixMilli()),
-		clickhouse.Named("now", l.now.UnixMilli()), clickhouse.Named("limit", uint32(most)))
+		clickhouse.Named("now", l.now.UnixMilli()), clickhouse.Named("limit", uint32(most)),
+		clickhouse.Named("version", schemas.FactsVersion))
 	return schemas.AllRows(l.ctx, l.db, "compare", query, args, func(d *Drift, row schemas.Row) error {
 		d.Check = check
 		var account uint64

@@ -86,3 +86,49 @@ func TestWhatARentalCameToFollowsItsTripsAndEntries(t *testing.T) {
 	}
 	want("its trips are gone", "2000 m 5050 4350")
 }
+
+// Of a rental that is longer than trips are kept, those that are kept count whenever they come or go; the others stay.
+func TestATripThatComesLateCountsInALongRental(t *testing.T) {
+	w := open(t, "UTC")
+	a := w.vehicle("", "2026-02-01")
+	update(w, w.base.Accounts, uint64(account), func(a *record.Account) { a.RetentionDays = 30 })
+	pickup := time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+	w.now = pickup.AddDate(0, 0, 60).Add(time.Hour)
+	rental := create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a),
+		PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(pickup.AddDate(0, 0, 60))}, Currency: "EUR",
+		Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup),
+		ActualReturnAt: record.InstantOf(pickup.AddDate(0, 0, 60))})
+	put := func(text string, args ...any) {
+		t.Helper()
+		if err := w.db.Exec(t.Context(), fmt.Sprintf(text, args...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trip := func(id int, day string, deleted bool) {
+		t.Helper()
+		put(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, deleted)
+			VALUES (7, %d, %d, %d, '%s 12:00:00', '%[4]s 13:00:00', now64(3), 4000, %t)`,
+			a, id, time.Now().UnixMilli(), day, deleted)
+	}
+	want := func(when string, metres int64) {
+		t.Helper()
+		w.now = w.now.Add(time.Hour)
+		w.look()
+		var sum, days int64
+		if err := w.db.QueryRow(t.Context(), fmt.Sprintf(`SELECT sum(gps_m), sum(arraySum(d -> d.2, gps_by_day))
+			FROM rental_sums FINAL WHERE account = 7 AND booking = %d`, rental)).Scan(&sum, &days); err != nil {
+			t.Fatal(err)
+		}
+		if sum != metres || days != metres {
+			t.Errorf("%s: %d m, by days %d m, want %d m", when, sum, days, metres)
+		}
+	}
+	trip(1, "2026-02-10", false)
+	trip(2, "2026-03-30", false)
+	want("when it comes back", 8000)
+	put("ALTER TABLE trips DELETE WHERE id = 1 SETTINGS mutations_sync = 2")
+	trip(3, "2026-04-01", false)
+	want("an early trip is gone, and one of yesterday comes", 12000)
+	trip(2, "2026-03-30", true)
+	want("one of the days before was none", 8000)
+}

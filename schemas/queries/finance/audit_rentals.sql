@@ -1,8 +1,10 @@
 -- Audit: rental_days against the bookings: the seconds from pickup to return of those that are over (none of those that never began), and how
--- many days are billed by their frozen price. Bookings that changed since {until} are left out, and accounts of which no facts were ever
+-- many days are billed by their frozen price; and whether rental_sums has what each came to, once all facts are made by this version of the
+-- program, or were made before it looked for the first time. Bookings that changed since {until} are left out, and accounts of which no facts were ever
 -- made. EXPLAIN indexes=1: everything is read.
-SELECT account, compared.1 AS what, if(number = '', concat('bkg_', toString(booking)), number) AS key, 'booking' AS kind, booking AS id,
-    ifNull(first_day, toString(toDate32(began))) AS day, compared.2 AS expected, compared.3 AS found
+WITH (SELECT count() = 0 OR countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs) AS complete
+SELECT b.account AS account, compared.1 AS what, if(number = '', concat('bkg_', toString(b.booking)), number) AS key, 'booking' AS kind,
+    b.booking AS id, ifNull(first_day, toString(toDate32(began))) AS day, compared.2 AS expected, compared.3 AS found
 FROM
 (
     SELECT account, id AS booking, number, status,
@@ -20,8 +22,10 @@ LEFT JOIN
     FROM rental_days FINAL
     GROUP BY account, booking
 ) AS f ON f.account = b.account AND f.booking = b.booking
+LEFT JOIN (SELECT DISTINCT account, booking, toInt64(1) AS made FROM rental_sums) AS s ON s.account = b.account AND s.booking = b.booking
 ARRAY JOIN [('rented seconds', rented, seconds),
-    ('billed days', if(status = 'completed', if(billed = 0, days, billed), 0), days)] AS compared
+    ('billed days', if(status = 'completed', if(billed = 0, days, billed), 0), days),
+    ('rental sums', if(status = 'completed' AND complete, 1, made), made)] AS compared
 WHERE expected != found
 ORDER BY account, key, what
 LIMIT {limit:UInt32} BY account
