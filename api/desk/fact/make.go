@@ -129,7 +129,7 @@ func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.
 	}, func(id *uint64, row schemas.Row) error { return row.Scan(id) })
 }
 
-// rentals makes the days of bookings again, and what they came to, which are in the order of their ids.
+// rentals makes the days of bookings again, and what these came to. The bookings are in the order of their ids.
 func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
 	for len(bookings) > 0 {
 		some := bookings[:min(together, len(bookings))]
