@@ -188,7 +188,8 @@ func repairRollups(
 
 // noteLook notes a look that has found nothing wrong.
 func noteLook(ctx context.Context, db driver.Conn, began time.Time) error {
-	if err := db.Exec(ctx, "INSERT INTO rollup_looks (sums, until) VALUES ('ledger', $1)", began.UTC()); err != nil {
+	const note = "INSERT INTO rollup_looks (sums, until) SELECT 'ledger', fromUnixTimestamp64Milli({until:Int64}, 'UTC')"
+	if err := db.Exec(ctx, note, clickhouse.Named("until", began.UnixMilli())); err != nil {
 		return fmt.Errorf("note the look at the sums of the ledger: %w", err)
 	}
 	return nil

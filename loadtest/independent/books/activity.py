@@ -8,7 +8,7 @@ import collections
 import datetime
 import decimal
 
-from recount import DAY, bounds, days_of, instant, local, second
+from recount import DAY, REVENUE, bounds, days_of, instant, local, measure, second
 
 # What a rental is agreed to come to is made of these: neither taxes nor what is only known later.
 AGREED = {"time", "mileage", "discount", "promo", "extra", "protection", "delivery", "one_way", "young_driver",
@@ -17,6 +17,8 @@ LEADS = [("lead_0_days", 0, 0), ("lead_1_2_days", 1, 2), ("lead_3_6_days", 3, 6)
          ("lead_14_29_days", 14, 29), ("lead_30_89_days", 30, 89), ("lead_90_days", 90, 10 ** 6)]
 LENGTHS = [("length_1_day", 0, 1), ("length_2_3_days", 2, 3), ("length_4_6_days", 4, 6), ("length_7_13_days", 7, 13),
            ("length_14_29_days", 14, 29), ("length_30_days", 30, 10 ** 6)]
+# What customers bring.
+BROUGHT = {*REVENUE.values(), "platform_fees"}
 # Quantiles: the figure, the list that it is of, which quantile.
 QUANTILES = {
     "lead_median_days": ("lead", "0.5"), "lead_p90_days": ("lead", "0.9"), "length_median_days": ("length", "0.5"),
@@ -123,7 +125,7 @@ class Activity:
                          if source in lists})
             out[key] = (said, blurs)
         if report == "customers":
-            self.of_customers(group, since, until, out)
+            self.of_customers(group, since, until, currency, out)
         return out
 
     # Bookings
@@ -232,8 +234,18 @@ class Activity:
                            {"rentals": 1, "returning_rentals": int(not first), "billed": self.net(b, currency)}, of=b,
                            once={"customers": b["customer_id"]})
 
-    def of_customers(self, group, since, until, out):
-        """Customers who came again, or for the first time: by the rentals of each row."""
+    def brought(self, until, currency):
+        """What the books have of each customer of whom they have something, through a day."""
+        found = collections.Counter()
+        for e in self.books.entries:
+            if (e["customer_id"] and e["amount"]["currency"] == currency and measure(e["ledger_account"]) in BROUGHT
+                    and datetime.date.fromisoformat(e["local_on"]) <= until):
+                found[e["customer_id"]] -= e["amount"]["amount"]
+        return found
+
+    def of_customers(self, group, since, until, currency, out):
+        """Customers who came again, or for the first time, and what they brought: by the rentals of each row."""
+        brought = self.brought(until, currency)
         rows = collections.defaultdict(collections.Counter)
         new, seen = collections.defaultdict(set), set()
         for b in self.ended():
@@ -249,6 +261,8 @@ class Activity:
             said["repeat_customers"] = sum(n > 1 for n in rows[key].values())
             said["new_customers"] = len(new[key])
             said["returning_customers"] = len(rows[key]) - len(new[key])
+            said["paying_customers"] = len(rows[key].keys() & brought.keys())
+            said["lifetime_net"] = sum(brought[customer] for customer in rows[key])
 
     def cohorts(self, group, since, until, currency, today):
         """Customers by the month of their first rental, and how many of them came again in each of the next twelve."""

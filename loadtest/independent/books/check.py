@@ -33,7 +33,7 @@ ALIASES = {
 OF_REPORT = {("maintenance_costs", "total"): "maintenance", ("maintenance_costs", "maintenance"): "of one account",
              ("utilization", "billed_days"): "all_billed_days", ("utilization", "rented_s"): "all_rented_s"}
 # What cannot be worked out of what can be fetched, by report.
-UNCOUNTED = {"idling": {"idle_gal", "idle_fuel"}, "customers": {"lifetime_net"}, "depreciation": {"book_value", "fleet_s"},
+UNCOUNTED = {"idling": {"idle_gal", "idle_fuel"}, "depreciation": {"book_value", "fleet_s"},
              "occupancy_calendar": {"state", "booking_id"}}
 
 
