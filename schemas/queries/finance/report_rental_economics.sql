@@ -37,7 +37,8 @@
 --   are silent; far above, odometers are misread.
 -- ratio outside_share percent = outside_mi / driven_mi: Miles outside of rentals of all miles.
 -- What a rental earned and drove is a fact (rental_sums), which is made of all its entries and trips; of a rental with several vehicles each
--- leg counts its own miles, and the rental is the last vehicle's.
+-- leg counts its own miles, and the rental is the last vehicle's. The totals are of the same reads; by tag they are not, as a vehicle has
+-- many.
 -- EXPLAIN indexes=1: bookings by the account; rental_sums by account and booking, from the first of the span's rentals to the last.
 WITH
     (SELECT (min(booking), max(booking)) FROM (/*query rentals_returned*/)) AS reach,
@@ -46,7 +47,7 @@ WITH
     (SELECT any((JSONExtract(body, 'energy_costs', 'kwh', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'kwh', 'currency')))
         FROM accounts FINAL WHERE account = {account:UInt64}) AS kilowatt_hour,
     if(gallon.2 = {currency:String}, gallon.1, NULL) AS per_gal, if(kilowatt_hour.2 = {currency:String}, kilowatt_hour.1, NULL) AS per_kwh
-SELECT key, sum(s.rentals) AS rentals, sum(s.rented_s) AS rented_s, sum(s.billed_days) AS billed_days, sum(s.revenue) AS revenue,
+SELECT s.key AS key, grouping(key) AS everything, sum(s.rentals) AS rentals, sum(s.rented_s) AS rented_s, sum(s.billed_days) AS billed_days, sum(s.revenue) AS revenue,
     sum(s.contribution) AS contribution, sum(s.gps_m) / 1609.344 AS gps_mi, sum(s.compared_m) / 1609.344 AS compared_gps_mi,
     sum(s.odometer) AS odometer_mi, sum(s.over) AS over_mi, sum(s.unbilled) AS unbilled_mi, sum(s.unbilled_fee) AS unbilled_mileage,
     sum(s.fuel) / 1000 AS missing_gal, sum(s.fuel_unbilled) / 1000 AS unbilled_gal,
@@ -104,5 +105,6 @@ FROM (
     FROM (/*query driven_facts*/)
     WHERE {group:String} NOT IN ('booking', 'channel', 'customer')
 ) AS s
-GROUP BY key
+GROUP BY GROUPING SETS ((key), ())
+HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1
