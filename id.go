@@ -109,8 +109,8 @@ func ParseID(prefix, text string) (uint64, error) {
 	return id, nil
 }
 
-// idEpoch is the instant from which the time part of an identity counts.
-const idEpoch = 1577836800000 // 2020-01-01T00:00:00Z in ms
+// IDEpoch is the instant from which the time part of an identity counts, in Unix milliseconds.
+const IDEpoch = 1577836800000 // 2020-01-01T00:00:00Z
 
 // Node numbers. Those below LeasedNodes belong to one process at a time; the others are shared by processes without a
 // lease, which draw one.
@@ -160,7 +160,7 @@ func (s *IDSource) Next() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	pair := uint64(max(now.UnixMilli()-idEpoch, 1)) << 12
+	pair := uint64(max(now.UnixMilli()-IDEpoch, 1)) << 12
 	if pair <= s.last {
 		pair = s.last + 1
 	}

@@ -156,7 +156,7 @@ func (f *filled) fill(ctx context.Context) error {
 	}
 	at := fmt.Sprintf("fromUnixTimestamp64Milli(least(%d + intDiv(number, %d) * %d - number * %d %% %d * 3600000, %d - number * %d %% %d * 60000), 'UTC')",
 		f.begin.UnixMilli(), f.o.Vehicles, step.Milliseconds(), leadBy, leadHours, f.made.UnixMilli(), madeBy, madeMinutes)
-	name := fmt.Sprintf("bitShiftLeft(toUInt64(toUnixTimestamp64Milli(%s) - %d), 22) + number", at, idEpoch)
+	name := fmt.Sprintf("bitShiftLeft(toUInt64(toUnixTimestamp64Milli(%s) - %d), 22) + number", at, fleet.IDEpoch)
 	for done := 0; done < f.o.Bookings; done += 50_000 {
 		n := min(50_000, f.o.Bookings-done)
 		if err := f.sys.DB.Exec(ctx, fmt.Sprintf("%s SELECT %d, 'booking', %s, 1, rand64() %% 9000000000000000000 + 1, 'create', %s, %s, NULL, 'loadtest', '', %s FROM numbers(%d, %d) SETTINGS insert_deduplicate = 0",
@@ -200,7 +200,6 @@ func (f *filled) fill(ctx context.Context) error {
 const (
 	leadBy, leadHours   = 7919, 120 * 24
 	madeBy, madeMinutes = 31, 90 * 24 * 60
-	idEpoch             = 1577836800000 // of fleet.IDSource
 )
 
 // bookingID is the id of a copy: ids tell when a record was made.
@@ -208,7 +207,7 @@ func (f *filled) bookingID(number int) uint64 {
 	n := int64(number)
 	at := min(f.begin.UnixMilli()+n/int64(f.o.Vehicles)*step.Milliseconds()-n*leadBy%leadHours*3600000,
 		f.made.UnixMilli()-n*madeBy%madeMinutes*60000)
-	return uint64(at-idEpoch)<<22 + uint64(number)
+	return uint64(at-fleet.IDEpoch)<<22 + uint64(number)
 }
 
 // sort is one sort of request to be measured.

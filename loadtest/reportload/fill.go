@@ -19,6 +19,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/schemas"
 )
@@ -110,7 +111,7 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 
 // idAt is the smallest id of what was made at an instant or later.
 func idAt(at time.Time) uint64 {
-	return uint64(at.UnixMilli()-time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()) << 22
+	return uint64(at.UnixMilli()-fleet.IDEpoch) << 22
 }
 
 // within is for an insert that changes nothing if it is made again.

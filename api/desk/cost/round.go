@@ -57,10 +57,12 @@ func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID, through led
 			return nil
 		}
 		looked, err := d.post(ctx, pending, now, through)
-		failed, of := errors.AsType[*subjectError](err)
-		if refused, ok := errors.AsType[*fleet.Error](err); of && ok && refused.Code != fleet.CodeUnavailable {
-			return fleet.NewError(fleet.CodeConflict, "The books cannot be closed, because what "+failed.subject+
-				" costs by schedule cannot be brought into them: "+refused.Message)
+		if failed, ok := errors.AsType[*subjectError](err); ok {
+			refused, ok := errors.AsType[*fleet.Error](failed.err)
+			if ok && refused.Code != fleet.CodeUnavailable {
+				return fleet.NewError(fleet.CodeConflict, "The books cannot be closed, because what "+failed.subject+
+					" costs by schedule cannot be brought into them: "+refused.Message)
+			}
 		}
 		if err != nil {
 			return err

@@ -1,8 +1,8 @@
 -- Makes what the completed rentals of an account came to, of bookings among first and last and, unless it is empty, in bookings, and writes
 -- what differs from what stands. accounts are those of the ledger that are a measure of facts, and measures which. Of trips that began before
 -- kept the metres stay as they stand, day by day, as such trips may be gone; a later one counts whenever it comes. Trips are read from 62 days
--- before the first rental on: a way that nobody saw may be as long, as in facts_vehicles.sql. Entries lie on or after the day of the first pickup, the planned or the actual one, whichever
--- was first: the days of a price begin with the planned one.
+-- before the first rental on: a way that nobody saw may be as long, as in facts_vehicles.sql. Entries lie on or after the day of the first
+-- pickup, the planned or the actual one, whichever was first: the days of a price begin with the planned one.
 -- EXPLAIN indexes=1: bookings and rental_sums by account and id; trips by account, the months of the rentals and vehicle, and by
 -- end_at_minmax; ledger_entries by account, the months from the first pickup on, and booking_bloom.
 INSERT INTO rental_sums (account, booking, computed_at, gps_m, revenue, contribution, gps_by_day)
