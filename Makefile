@@ -9,6 +9,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
+IN_MEMORY := deploy/embedded/in-memory.sh
 GOFILES := $(shell git ls-files '*.go' 2>/dev/null)
 FUZZTIME ?= 20s
 COMPARE_DIR ?= /tmp/motorpool-compare
@@ -17,6 +18,7 @@ OPENAPI_TIME ?= 600
 BI_DIR ?= /tmp/motorpool-bi
 RECOUNT_ACCOUNT ?= Demo
 GENERATORS_DIR ?= /tmp/motorpool-generators
+SIGNATURES_DIR ?= /tmp/motorpool-signatures
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -44,11 +46,11 @@ build: deps ## build bin/motorpool
 .PHONY: test
 test: deps ## lint and run every test against the real engines
 	@$(MAKE) --no-print-directory lint
-	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -timeout 20m ./...
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 20m ./...
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
-	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost ./pipeline/webhook
 
 .PHONY: test-race
 test-race: deps ## the tests of everything concurrent, with the race detector
@@ -56,7 +58,7 @@ test-race: deps ## the tests of everything concurrent, with the race detector
 
 .PHONY: test-kafka
 test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
-	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
+	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -vet=off -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@echo "installing Apache Kafka (once)" >&2
@@ -133,6 +135,15 @@ generators: build ## make clients of the OpenAPI document in TypeScript, Python 
 	python3 -m venv $(GENERATORS_DIR)/python
 	$(GENERATORS_DIR)/python/bin/pip install -q -r loadtest/openapi/generators/requirements.txt
 	loadtest/openapi/with-motorpool.sh bin/motorpool $(CURDIR)/loadtest/openapi/generators/run.sh $(GENERATORS_DIR)
+
+.PHONY: signatures
+signatures: deps ## messages of webhooks are taken by the libraries that receivers use (npm and PyPI: standardwebhooks, svix)
+	mkdir -p $(SIGNATURES_DIR)
+	cp pipeline/webhook/client/* $(SIGNATURES_DIR)
+	npm ci --prefix $(SIGNATURES_DIR) --no-audit --no-fund
+	python3 -m venv $(SIGNATURES_DIR)/python
+	$(SIGNATURES_DIR)/python/bin/pip install -q -r $(SIGNATURES_DIR)/requirements.txt
+	$(GO) test ./pipeline/webhook -count=1 -v -tags client -run TestOtherLibraries -args -tools $(SIGNATURES_DIR)
 
 .PHONY: state
 state: deps ## keep the newest schema in schemas/states as that of a release, RELEASE=v0.1.0

@@ -2,6 +2,16 @@ package fleet
 
 import "time"
 
+// ZoneOf is the first of some time zones, by their names, that there is; UTC if there is none.
+func ZoneOf(names ...string) *time.Location {
+	for _, name := range names {
+		if zone, err := time.LoadLocation(name); name != "" && err == nil {
+			return zone
+		}
+	}
+	return time.UTC
+}
+
 // NextDay is the first instant after t whose date, in t's time zone, is a later one. It always moves on, where
 // time.Date may not: some zones change their clocks at midnight, so that a day begins at 01:00 (Santiago, Havana, the
 // Azores), or has midnight twice, or is left out as a whole (Samoa in 2011).

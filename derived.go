@@ -17,6 +17,8 @@ const (
 	KindDriving  Kind = "driving_event"
 	KindAlert    Kind = "alert"
 	KindRun      Kind = "route_run"
+
+	KindPosition Kind = "position" // of events alone: a fleet.Live, which is not derived
 )
 
 // Kinds lists every kind.

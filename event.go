@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"strings"
 )
@@ -37,6 +39,23 @@ type Live struct {
 	Ignition     Tri      `json:"ignition,omitempty"`
 	Cell         Cell     `json:"cell,string"`
 	Flags        Flags    `json:"flags,omitempty"`
+}
+
+// Position is the position as far as a change tells it; the rest is unknown.
+func (l *Live) Position(account AccountID, vehicle VehicleID) Position {
+	known := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	return Position{
+		Account: account, Vehicle: vehicle, Device: l.Device, FixTime: l.FixTime, DeviceTime: cmp.Or(l.DeviceTime, l.FixTime),
+		ReceivedTime: l.ReceivedTime, Lat: l.Lat, Lng: l.Lng,
+		Altitude: known(l.Altitude), Speed: known(l.Speed), Course: known(l.Course), Accuracy: known(l.Accuracy),
+		Odometer:   known(l.Odometer),
+		Satellites: -1, Ignition: l.Ignition, Cell: l.Cell, Flags: l.Flags,
+	}
 }
 
 // Event is a record of the topic events, whose one partition gives the events their order: sequence = offset + 1.
@@ -85,8 +104,13 @@ const (
 	EventRunUpdated = "vehicle.route_run.updated"
 	EventRunEnded   = "vehicle.route_run.ended"
 	EventRunDeleted = "vehicle.route_run.deleted"
+	// where a vehicle is; told now and then of accounts with a webhook that asks for it, see pipeline/place
+	EventLocationUpdated = "vehicle.location.updated"
 	// what is stored twice of the books differs; the object says where, by how much, and how it is repaired
 	EventBooksDrift = "books.drift"
+	// a webhook endpoint only fails, and when it will be switched off; it was
+	EventEndpointFailing  = "webhook_endpoint.failing"
+	EventEndpointDisabled = "webhook_endpoint.disabled"
 )
 
 // RecordEvents says what is told of the business records of a kind.
@@ -94,6 +118,15 @@ type RecordEvents struct {
 	Kind     string // of records, as in their log
 	Category string // of the events
 	Types    []string
+}
+
+// alsoIn are the categories in which events are beside their own, by how their types begin.
+var alsoIn = []struct{ prefix, category string }{
+	{"payment.", "payments"}, {"deposit.", "payments"}, {"invoice.", "payments"}, {"credit_note.", "payments"},
+	{"receipt.", "payments"}, {"deposit_statement.", "payments"},
+	{"vehicle.created", "vehicles"}, {"vehicle.updated", "vehicles"}, {"vehicle.status_changed", "vehicles"},
+	{"vehicle.archived", "vehicles"}, {"vehicle_class.", "vehicles"}, {"block.", "vehicles"},
+	{"meter_reading.", "vehicles"}, {"device.", "devices"}, {"report.", "reports"}, {"saved_report.", "reports"},
 }
 
 // EventsOfRecords lists the types of events of business records, in the order of documentation. Which of them a
@@ -184,7 +217,7 @@ var EventTypes = append([]string{
 	EventChargingDeleted, EventFenceEntered, EventFenceExited, EventFenceDwelled, EventFenceCrossed, EventVisitUpdated,
 	EventVisitDeleted, EventDrivingNoted, EventDrivingUpdated, EventDrivingDeleted, EventAlertRaised, EventAlertUpdated,
 	EventAlertResolved, EventAlertWithdrawn, EventRunStarted, EventRunUpdated, EventRunEnded, EventRunDeleted,
-	EventBooksDrift,
+	EventBooksDrift, EventEndpointFailing, EventEndpointDisabled,
 }, typesOfRecords()...)
 
 func typesOfRecords() (all []string) {
@@ -194,8 +227,37 @@ func typesOfRecords() (all []string) {
 	return all
 }
 
-// EventCategories lists the categories of events.
-var EventCategories = []string{"bookings", "maintenance", "fleet", "customers", "finance", "location", "alerts"}
+// EventCategories lists the categories of events: those of which each type has one, and those that others are in too.
+var EventCategories = []string{"bookings", "maintenance", "fleet", "customers", "finance", "location", "alerts",
+	"webhooks", "payments", "vehicles", "devices", "reports"}
+
+// CategoriesOf returns all categories that a type of events is in, its own first.
+func CategoriesOf(eventType string) []string {
+	all := []string{EventCategory(eventType)}
+	for _, also := range alsoIn {
+		if strings.HasPrefix(eventType, also.prefix) {
+			all = append(all, also.category)
+		}
+	}
+	return all
+}
+
+// MeansType says whether a word means a type of events: the type itself, a prefix.* or a category.
+func MeansType(word, eventType string) bool {
+	prefix, wide := strings.CutSuffix(word, "*")
+	return word == eventType || wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(eventType, prefix) ||
+		slices.Contains(CategoriesOf(eventType), word)
+}
+
+// WantsType says whether who names some words wants a type of events: none names all. Where vehicles are now is wanted
+// only where a word says so by itself, vehicle.location.updated or vehicle.location.*, as of nothing else there is so
+// much.
+func WantsType(words []string, eventType string) bool {
+	if eventType == EventLocationUpdated {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "vehicle.location.") })
+	}
+	return len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return MeansType(word, eventType) })
+}
 
 // EventCategory returns the category of a type of events.
 func EventCategory(eventType string) string {
@@ -207,10 +269,28 @@ func EventCategory(eventType string) string {
 	if strings.HasPrefix(eventType, "alert.") {
 		return "alerts"
 	}
-	if eventType == EventBooksDrift {
+	switch eventType {
+	case EventBooksDrift:
 		return "finance"
+	case EventEndpointFailing, EventEndpointDisabled:
+		return "webhooks"
 	}
 	return "location"
+}
+
+// LocationEvent is the event of where a vehicle is: of a fix there is one, however often it is told.
+func LocationEvent(account AccountID, vehicle VehicleID, live *Live) (Event, error) {
+	body, err := json.Marshal(live)
+	if err != nil {
+		return Event{}, fmt.Errorf("encode the place of %s: %w", vehicle, err)
+	}
+	return Event{ID: LocationEventID(account, vehicle, live.FixTime), Type: EventLocationUpdated, Account: account,
+		Vehicle: vehicle, At: live.FixTime, Kind: KindPosition, Object: uint64(vehicle), Body: body}, nil
+}
+
+// LocationEventID names the event of where a vehicle is, by the time of the fix.
+func LocationEventID(account AccountID, vehicle VehicleID, at Millis) uint64 {
+	return DerivedID(KindPosition, VehicleKey{Account: account, Vehicle: vehicle}, at, 0)
 }
 
 // RecordEventID names an event of a revision of a record, so that one that is told again is the same.

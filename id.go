@@ -66,6 +66,10 @@ const (
 	DriverTagPrefix    = "dtg_"
 	SavedReportPrefix  = "srp_"
 
+	WebhookEndpointPrefix = "whe_"
+	WebhookSecretPrefix   = "whs_"
+	WebhookDeliveryPrefix = "whd_"
+
 	InvoicePrefix       = "inv_"
 	CreditNotePrefix    = "crn_"
 	ReceiptPrefix       = "rcp_"

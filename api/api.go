@@ -11,12 +11,18 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/account"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/audit"
 	"github.com/motorpool/fleet/api/desk/event"
+	"github.com/motorpool/fleet/api/eventview"
+	"github.com/motorpool/fleet/api/hook"
 	"github.com/motorpool/fleet/api/ingest"
 	"github.com/motorpool/fleet/api/outlook"
 	"github.com/motorpool/fleet/api/paper"
+	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rent"
 	"github.com/motorpool/fleet/api/report"
 	"github.com/motorpool/fleet/api/rest"
@@ -37,6 +43,7 @@ type Deps struct {
 	Changes   track.ChangePublisher // without it nothing can be derived again on request
 	Stream    *stream.Hub           // of what happens; without it /v1/events and /v1/stream answer 503
 	Traccar   *traccar.Client       // sends commands to trackers behind it; may be nil
+	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and needs no closing.
@@ -53,6 +60,7 @@ type API struct {
 	account  *account.API
 	outlook  *outlook.API
 	saved    *savedreport.API
+	hook     *hook.API
 	transfer *transfer.API
 }
 
@@ -70,6 +78,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 		Server: s, desk: d, track: track.New(s, d, deps.Changes), ingest: ingest.New(s, d, deps.Publisher, deps.Reader),
 		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),
 		account: account.New(s, d, deps.Stream), outlook: outlook.New(s), saved: savedreport.New(s),
+		hook:     hook.New(s, deps.Webhooks, eventTypes(kinds)),
 		transfer: transfer.New(s),
 	}
 	a.track.Routes()
@@ -77,10 +86,15 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.paper.Routes()
 	a.report.Routes()
 	a.ingest.Routes()
-	a.account.Routes()
+	s.Events.Derived(fleet.Kind(record.WebhookEndpoints.Name), hook.FailureView)
+	s.Events.At(fleet.Kind(record.WebhookEndpoints.Name), "/v1/webhook_endpoints/")
+	s.Events.Derived("books", eventview.View{Of: audit.Told{},
+		Show: func(e *fleet.Event, _ bool) (any, error) { return e.Body, nil }})
 	a.outlook.Routes()
 	s.Reporter = reporterOf(a.report)
 	a.saved.Routes()
+	a.account.Routes() // after what says how what events are about is shown
+	a.hook.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil
@@ -100,3 +114,11 @@ func (a *API) Handler() http.Handler { return a.handler }
 
 // OpenAPI returns the description of every route. The caller must not change it.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.Docs.OpenAPI() }
+
+// eventTypes are the types of events that endpoints can hear of, and what that takes.
+func eventTypes(kinds map[string]rest.Kind) (all []hook.EventType) {
+	for _, t := range account.EventsOf(kinds) {
+		all = append(all, hook.EventType{Type: t.Type, Categories: t.Categories, Scope: auth.Scope(t.Scope)})
+	}
+	return all
+}

@@ -20,9 +20,14 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/eventview/eventtest"
+	"github.com/motorpool/fleet/api/hook"
+	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/seal"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/pipeline/webhook"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -38,6 +43,7 @@ type world struct {
 	clock   *atomic.Int64 // offset of Now from the real time
 	account fleet.AccountID
 	key     string
+	unfit   bool // it writes records that no request could, of which no event fits its schema
 }
 
 // logText is what was logged; requests are logged after they are answered, so that it is written while tests read.
@@ -75,6 +81,7 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) },
 	}}
+	deps.Webhooks = hook.Config{Reach: outbound.Reach{Private: true}, Plain: true, Keys: sealKeys(t)}
 	for _, f := range change {
 		f(&cfg, &deps)
 	}
@@ -82,6 +89,18 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		deps.DB = schematest.Open(t)
 	}
 	w.db = deps.DB
+	deps.Events = &eventtest.Publisher{T: t, To: deps.Events, Check: func() *eventtest.Check {
+		if w.unfit {
+			return nil
+		}
+		return eventCheck(w)
+	}}
+	commands, ok := deps.Webhooks.Commands.(*webhook.Commands)
+	if !ok {
+		commands = &webhook.Commands{Publisher: &keptRecords{}, Topic: "webhook.deliveries"}
+		deps.Webhooks.Commands = commands
+	}
+	commands.DB = deps.DB
 	var err error
 	if w.api, err = New(cfg, deps); err != nil {
 		t.Fatal(err)
@@ -92,6 +111,16 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	w.account = w.newAccount("First")
 	w.key = w.newKey(w.account, auth.Admin)
 	return w
+}
+
+// sealKeys are keys of a test alone.
+func sealKeys(t *testing.T) seal.Ring {
+	t.Helper()
+	keys, err := seal.Read([]byte(seal.NewKey()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
 }
 
 func (w *world) newAccount(name string) fleet.AccountID {

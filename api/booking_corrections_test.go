@@ -114,7 +114,7 @@ func TestAReturnIsCorrectedAfterIt(t *testing.T) {
 	inspections := b["inspections"].([]any)
 	wantEqual(t, "the first inspection", inspections[0].(map[string]any)["superseded_by"],
 		inspections[1].(map[string]any)["id"])
-	wantEqual(t, "held until", b["blocked_until"].(string)[:16], w.in(-23)[:16])
+	w.wantAt("held until", b["blocked_until"], -23)
 	was := map[string]any{}
 	for _, c := range b["corrections"].([]any)[0].(map[string]any)["changes"].([]any) {
 		was[c.(map[string]any)["what"].(string)] = c.(map[string]any)["was"]
@@ -150,7 +150,7 @@ func TestCorrectedTimesTakeTheVehicleFromNobody(t *testing.T) {
 	w.do("POST", first+"/correct", at(-30)).problem(422, "validation_failed") // before the pickup
 	w.do("POST", first+"/correct", at(30)).problem(422, "validation_failed")  // not yet
 	longer := w.do("POST", first+"/correct", at(-1)).ok(200).object()
-	wantEqual(t, "returned", longer["actual_return_at"].(string)[:16], w.in(-1)[:16])
+	w.wantAt("returned", longer["actual_return_at"], -1)
 	wantEqual(t, "held no longer than it is free", longer["blocked_until"], b["blocked_from"])
 	wantEqual(t, "no conflict", longer["conflict"], false)
 	pickup := fmt.Sprintf(`{"reason":"the clock","pickup":{"at":%q}}`, w.in(-2))
@@ -159,7 +159,7 @@ func TestCorrectedTimesTakeTheVehicleFromNobody(t *testing.T) {
 	earlier := w.do("POST", second+"/correct", pickup).ok(200).object()
 	shorter := w.do("GET", first, "").ok(200).object()
 	wantEqual(t, "from where the other's buffer ends", earlier["blocked_from"], shorter["blocked_until"])
-	wantEqual(t, "picked up", earlier["actual_pickup_at"].(string)[:16], w.in(-2)[:16])
+	w.wantAt("picked up", earlier["actual_pickup_at"], -2)
 	doDuty(t, w, "bookings: overlaps")
 	for _, b := range []string{first, second} {
 		wantEqual(t, "overlaps "+b, w.do("GET", b, "").ok(200).object()["conflict"], false)
@@ -185,8 +185,8 @@ func TestASwapIsCorrected(t *testing.T) {
 	b := w.do("POST", path+"/correct",
 		fmt.Sprintf(`{"reason":"digits","swaps":[{"swap":0,"at":%q,"mileage_mi":1090,"pickup_mileage_mi":8001}]}`,
 			w.in(-2))).ok(200).object()
-	wantEqual(t, "held from", b["blocked_from"].(string)[:16], w.in(-2)[:16])
-	wantEqual(t, "until", b["vehicle_history"].([]any)[0].(map[string]any)["until"].(string)[:16], w.in(-2)[:16])
+	w.wantAt("held from", b["blocked_from"], -2)
+	w.wantAt("until", b["vehicle_history"].([]any)[0].(map[string]any)["until"], -2)
 	w.pass(30 * time.Hour)
 	b = w.do("POST", path+"/return", `{"mileage_mi":8201}`).ok(200).object()
 	wantEqual(t, "driven with both", b["miles_driven"], 290.0)

@@ -21,8 +21,8 @@ func TestWhoSendsABookingBackUnchangedPaysWhatHePaid(t *testing.T) {
 		if _, err := w.api.desk.RatePlans.Update(t.Context(), record.Author{Actor: "test"}, w.account, planID, 0,
 			func(rec *record.Record[record.RatePlan]) error {
 				rec.Body.DailyRate = usd(daily)
-				rec.Body.Extras = []record.Extra{{Code: "seat", Name: "Seat", Kind: "equipment", Price: usd(300), Per: "day"},
-					{Code: "gps", Name: "GPS", Kind: "equipment", Price: usd(200), Per: "day"}}
+				rec.Body.Extras = []record.Extra{{Code: "seat", Name: "Seat", Kind: "extra", Price: usd(300), Per: "day"},
+					{Code: "gps", Name: "GPS", Kind: "extra", Price: usd(200), Per: "day"}}
 				rec.Body.Promotions = []record.Promotion{{Code: "FALL", DiscountBP: 500}}
 				return nil
 			}); err != nil {

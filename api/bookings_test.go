@@ -69,6 +69,16 @@ func (w *lotWorld) in(hours float64) string {
 	return w.api.Now().Add(time.Duration(hours * float64(time.Hour))).UTC().Format(time.RFC3339)
 }
 
+// wantAt wants an instant that was said so many hours from then, less than a minute ago.
+func (w *lotWorld) wantAt(name string, got any, hours float64) {
+	w.t.Helper()
+	at, err := time.Parse(time.RFC3339, got.(string))
+	since := w.api.Now().Add(time.Duration(hours * float64(time.Hour))).Sub(at)
+	if err != nil || since < 0 || since > time.Minute {
+		w.t.Errorf("%s: %v, want one up to a minute before %s", name, got, w.in(hours))
+	}
+}
+
 // pass lets time go by.
 func (w *lotWorld) pass(d time.Duration) { w.clock.Add(int64(d)) }
 

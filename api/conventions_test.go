@@ -499,7 +499,7 @@ func TestAnUnknownNameSaysWhatWasMeant(t *testing.T) {
 		method, path, body, want string
 	}{
 		{"POST", path + "/cancel", `{"reason":"x"}`, "did you mean reason_code?"},
-		{"POST", path + "/cancel", `{"why":"x"}`, "there are cancelled_by, note, reason_code, waive_fee"},
+		{"POST", path + "/cancel", `{"why":"x"}`, "there are at, cancelled_by, note, reason_code, waive_fee"},
 		{"POST", path + "/pickup", `{"mileageMi":1}`, "did you mean mileage_mi?"},
 		{"POST", path + "/pickup", `{"inspection":{"items":[{"point":"a","result":"pass","foto":"x"}]}}`,
 			"there are note, photos, point, result, severity"},

@@ -85,6 +85,8 @@ func (w *lotWorld) oneOfEach() map[string]string {
 		`{"ledger_account":"cash","debit":{"amount":100,"currency":"USD"},"customer_id":"`+customer+`","memo":"SECRETNOTE"},`+
 		`{"ledger_account":"equity","credit":{"amount":100,"currency":"USD"},"vehicle_id":"`+vehicle+`"}]}`)
 	add("/v1/saved_reports", `{"name":"SECRETNOTE","report":"revenue"}`)
+	w.delivered(add("/v1/webhook_endpoints", `{"url":"http://127.0.0.1:1/SECRETNOTE","headers":{"X-Token":"SECRETNOTE"}}`), time.Now())
+	ids["/v1/webhook_deliveries/{id}"] = "whd_15"
 	add("/v1/tolls", `{"kind":"toll","plate":"SECRETNOTE","occurred_at":"2026-03-01T00:00:00Z","agency":"TxTag","amount":{"amount":450,"currency":"USD"}}`)
 	ids["/v1/blocks/{id}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/blocks",
 		`{"from":"`+w.in(300)+`","until":"`+w.in(301)+`","reason":"SECRETNOTE"}`).ok(201).id()

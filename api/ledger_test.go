@@ -322,9 +322,26 @@ func TestClosedBooksAreLeftAsTheyAre(t *testing.T) {
 	w.do("POST", "/v1/ledger/close", `{"through":"2026-03-31"}`).problem(403, "insufficient_scope")
 }
 
+// What keeps the books open is told by its name.
+func TestWhatKeepsTheBooksOpenIsTold(t *testing.T) {
+	w := newWorld(t)
+	parking := record.RecurringCostFields{VehicleID: "veh_9", Category: "parking", Description: "Parking downtown",
+		Amount: usd(100), Every: "month", From: "2026-02-01"}
+	if _, err := w.api.desk.Costs.Recurring.New(t.Context(), record.Author{Actor: "test"}, w.account,
+		record.RecurringCost{RecurringCostFields: parking}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.do("POST", "/v1/ledger/close", `{"through":"2026-02-28"}`).problem(409, "conflict")
+	const want = "what the recurring cost Parking downtown costs by schedule cannot be brought into them"
+	if !strings.Contains(p.Detail, want) {
+		t.Errorf("%q does not say that %s", p.Detail, want)
+	}
+}
+
 // Whatever kind of line nobody knows yet, the booking is written, and it is a fee.
 func TestAnUnknownKindOfMoneyBreaksNoWrite(t *testing.T) {
 	w := newWorld(t)
+	w.unfit = true
 	booking := w.rental("not an id", "")
 	w.rebook(booking, func(b *record.Booking) {
 		pickup(b)

@@ -57,8 +57,26 @@ func TestRecordsAreToldOfToThoseWhoMayReadThem(t *testing.T) {
 		}
 		return types
 	}
-	if got := types(w.key, ""); !slices.Equal(got, want) {
-		t.Errorf("the feed has %v", got)
+	// An endpoint wants places: they are in the topic, and the feed has them for who names them.
+	vehicle, err := fleet.ParseID(fleet.VehiclePrefix, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := fleet.LocationEvent(w.account, fleet.VehicleID(vehicle), &fleet.Live{Device: 9, FixTime: noon,
+		ReceivedTime: noon + 200, Lat: 30.5, Lng: -97.5, Cell: 0x89489e34c2bffff})
+	if err == nil {
+		err = publisher.PublishEvents(t.Context(), []fleet.Event{place})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", "types=vehicle.*", "types=vehicles,location"} {
+		if got := types(w.key, query); !slices.Equal(got, want) {
+			t.Errorf("the feed of %q has %v", query, got)
+		}
+	}
+	if got := types(w.key, "types=vehicle.location.*"); !slices.Equal(got, []string{fleet.EventLocationUpdated}) {
+		t.Errorf("the feed of places has %v", got)
 	}
 	if got := types(w.newKey(w.account, auth.VehiclesRead, auth.BookingsRead),
 		"types=vehicle.*,bookings"); !slices.Equal(got, want) {

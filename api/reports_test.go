@@ -67,7 +67,7 @@ func newBusiness(t *testing.T) *business {
 		charge("extra", 777)
 		charge("protection", 1001)
 		charge("discount", -total/9)
-		charge("late", 501)
+		charge("late_return", 501)
 		charge("toll", 320)
 		charge("tax", total/12)
 		if body.Channel == "turo" {

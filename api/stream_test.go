@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -206,11 +207,13 @@ func TestTheStreamTellsEventsAndPositions(t *testing.T) {
 	trip, alert := l.news(), l.news()
 	wantEqual(t, "trip", trip.id+" "+trip.event, "2 vehicle.trip.ended")
 	wantEqual(t, "alert", alert.id+" "+alert.event, "3 alert.raised")
-	golden(t, "stream_trip.json", append(indent(t, strings.ReplaceAll(trip.data, car, "veh_1")), '\n'))
-	golden(t, "stream_alert.json", append(indent(t, strings.ReplaceAll(alert.data, car, "veh_1")), '\n'))
+	ids := strings.NewReplacer(car, "veh_1", w.account.String(), "acc_1")
+	golden(t, "stream_trip.json", append(indent(t, ids.Replace(trip.data)), '\n'))
+	golden(t, "stream_alert.json", append(indent(t, ids.Replace(alert.data)), '\n'))
 	h.Change(liveChange(w.account, id, noon+2000, 30.6, -97.6))
 	moved := l.news()
-	golden(t, "stream_position.json", append(indent(t, strings.ReplaceAll(moved.data, car, "veh_1")), '\n'))
+	place := regexp.MustCompile(`evt_\d+`).ReplaceAllString(ids.Replace(moved.data), "evt_1")
+	golden(t, "stream_position.json", append(indent(t, place), '\n'))
 	if moved.id != "" {
 		t.Errorf("a position has the id %s", moved.id)
 	}
@@ -264,7 +267,7 @@ func TestAStreamTellsWhatItIsAskedFor(t *testing.T) {
 		var got []string
 		for range strings.Fields(streams[query]) {
 			m := l.news()
-			for m.event == account.EventPosition {
+			for m.event == fleet.EventLocationUpdated {
 				m = l.news()
 			}
 			got = append(got, m.id)
@@ -278,7 +281,7 @@ func TestAStreamTellsWhatItIsAskedFor(t *testing.T) {
 	stop()
 	for query, l := range listeners {
 		for m := l.news(); m != (told{}); m = l.news() {
-			if m.event != account.EventPosition {
+			if m.event != fleet.EventLocationUpdated {
 				t.Errorf("%s: told %+v, too", query, m)
 			}
 		}

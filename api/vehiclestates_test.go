@@ -332,6 +332,17 @@ func TestWhatWasSoldIsNotAvailable(t *testing.T) {
 	w.do("POST", path, `{"status":"available","reason":"it is here"}`).ok(200)
 	leave()
 	w.stands(sold, "not sold after all", "available")
+
+	// Sold in the workshop, it never stands ready.
+	tyres := w.do("POST", "/v1/maintenance/work_orders", `{"vehicle_id":"`+sold+`","title":"Tyres","mileage_mi":1,
+		"scheduled_from":"2026-03-02T08:00:00Z","scheduled_until":"2026-03-02T18:00:00Z"}`).ok(201).id()
+	order := "/v1/maintenance/work_orders/" + tyres
+	w.do("POST", order+"/schedule", "{}").ok(200)
+	w.do("POST", order+"/start", "{}").ok(200)
+	w.stands(sold, "in the workshop", "maintenance "+tyres)
+	w.do("PATCH", "/v1/vehicles/"+sold, `{"disposal_on":"2026-02-01"}`).ok(200)
+	w.do("POST", order+"/complete", "{}").ok(200)
+	w.stands(sold, "sold in the workshop", "out_of_service")
 }
 
 func TestAVehicleThatBookingsWantStays(t *testing.T) {

@@ -60,7 +60,7 @@ var notOurWords = []struct {
 	{regexp.MustCompile(`^((valid_|scheduled_)?(start|starts|end|ends|to|till)(_at|_on)?|(first|last|.*_)(start|end)_at|.*_(start|end))$`), "from and until",
 		[]string{"SignalCondition.to"}}, // bounds of a value
 	{regexp.MustCompile(`^(discount|factor|fee|.*_fee|.*share|.*discount|overbooking|.*_rate|apr|tax)?_?(pct|percent)$|_share$|^apr$`),
-		"a share in basis points, _bp", nil},
+		"a share in basis points, _bp", []string{"LevelReading.pct"}}, // how full it was
 	{regexp.MustCompile(`^(qty|quantity_.+)$`), "quantity", nil},
 	{regexp.MustCompile(`(^|_)(labour|colour|tyre|cheque)(_|$)`), "labor, color, tire", nil},
 	{regexp.MustCompile(`(_cents|_minor)$`), "an amount with its currency", nil},
@@ -72,7 +72,8 @@ func TestTheInterfaceHasOneWordForEachThing(t *testing.T) {
 	doc := document(t)
 	for name, schema := range doc.Components.Schemas {
 		properties, _ := schema["properties"].(map[string]any)
-		name := strings.TrimSuffix(name, "Patch") // which has the members of what it changes
+		// Which have the members of what they change, or of what is stored.
+		name := strings.TrimPrefix(strings.TrimSuffix(name, "Patch"), "Stored")
 		for member, property := range properties {
 			for _, not := range notOurWords {
 				if not.word.MatchString(member) && !slices.Contains(not.except, name+"."+member) {

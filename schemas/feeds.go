@@ -61,6 +61,7 @@ var feeds = []Feed{
 	{"trip_drivers", []string{"trip_driver"}, plain},
 	{"vehicle_classes", []string{"vehicle_class"}, plain},
 	{"vehicles", []string{"vehicle"}, plain},
+	{"webhook_endpoints", []string{"webhook_endpoint"}, plain},
 	{"work_orders", []string{"work_order"}, plain},
 }
 

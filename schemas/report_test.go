@@ -36,7 +36,7 @@ func ask(t *testing.T, db driver.Conn, report, group string, settings ...string)
 		"account": "7", "from": "2026-03-01", "to": "2026-03-31", "group": group, "basis": "accrual", "currency": "USD",
 		"zone": "America/Chicago", "today": "2026-06-30", "vehicles": "[]", "classes": "[]", "locations": "[]",
 		"channels": "[]", "customers": "[]", "owners": "[]", "tags": "[]", "makes": "[]", "models": "[]",
-		"totals": "false", "accounts": chartAccounts, "measures": chartMeasures,
+		"totals": "false", "totals_by_tag": "false", "accounts": chartAccounts, "measures": chartMeasures,
 	}
 	for i := 0; i < len(settings); i += 2 {
 		parameters[settings[i]] = settings[i+1]

@@ -27,6 +27,8 @@ var Rollups = []Rollup{
 		"customer"}, []string{"amount", "entries", "checksum"}},
 	{"ledger_flows", []string{"account", "ledger_account", "local_date", "currency", "kind", "source", "booking",
 		"vehicle", "location", "channel", "customer", "purpose"}, []string{"amount", "debits", "entries", "checksum"}},
+	{"ledger_taxes", []string{"account", "currency", "booking", "purpose", "occurred_at", "transaction", "charged",
+		"local_date", "entry_no", "location", "channel"}, []string{"amount", "entries", "checksum"}},
 }
 
 // columns are those of the key and of the sums.
@@ -45,6 +47,12 @@ func into(column string) any {
 		return new(string)
 	case "amount", "debits", "entries":
 		return new(int64)
+	case "occurred_at":
+		return new(time.Time)
+	case "charged":
+		return new(uint8)
+	case "entry_no":
+		return new(uint32)
 	default:
 		return new(uint64)
 	}
@@ -186,9 +194,11 @@ func repairRollups(
 	return done, left, nil
 }
 
-// noteLook notes a look that has found nothing wrong.
+// noteLook notes a look that has found nothing wrong. It has another name whenever there is a further rollup: what a
+// version looked at that did not know it says nothing of it, nor does a fill that was cut off.
 func noteLook(ctx context.Context, db driver.Conn, began time.Time) error {
-	const note = "INSERT INTO rollup_looks (sums, until) SELECT 'ledger', fromUnixTimestamp64Milli({until:Int64}, 'UTC')"
+	const note = `INSERT INTO rollup_looks (sums, until)
+		SELECT 'ledger and its taxes', fromUnixTimestamp64Milli({until:Int64}, 'UTC')`
 	if err := db.Exec(ctx, note, clickhouse.Named("until", began.UnixMilli())); err != nil {
 		return fmt.Errorf("note the look at the sums of the ledger: %w", err)
 	}

@@ -5,6 +5,7 @@ package account
 import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/stream"
@@ -19,6 +20,7 @@ type API struct {
 	keys     *record.Log[record.APIKey]
 
 	eventTypes []EventType // that there are
+	catalogue  *eventview.Catalogue
 }
 
 // New makes the resources of the platform on a server, which from then on knows the keys of accounts. It

@@ -3,44 +3,25 @@ package account
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/query"
 )
 
-// Event is something that happened, as the feed, the stream and webhooks show it.
-type Event struct {
-	ID         string         `json:"id" doc:"The same whenever the event is told: after a crash or a restore one may come again, under another sequence; take it once." example:"evt_1234"`
-	Type       string         `json:"type" example:"vehicle.trip.ended"`
-	Timestamp  record.Instant `json:"timestamp" doc:"When it happened, by the clock of the fix."`
-	APIVersion string         `json:"api_version" example:"v1"`
-	VehicleID  *string        `json:"vehicle_id" nullable:"true" example:"veh_1234"`
-	Sequence   uint64         `json:"sequence" doc:"Place among all events; it only grows, with gaps."`
-	Late       bool           `json:"late" doc:"Found in data that came late: recorded, and no news."`
-	Data       EventData      `json:"data"`
-}
-
-// EventData holds what an event is about.
-type EventData struct {
-	Object map[string]any `json:"object" doc:"The trip, stop, charging session, visit, driving event or alert at that revision, as its own route shows it, but for what is looked up there (its driver, local_on, updated_at, an acknowledgement). Of an acknowledgement an alert_ack, whose id is the alert's; of a driver's assignment a trip_driver, which has the trip's id, and the driver's if that is a customer, but no name. Of a drift of the books what was compared, what was expected and found, and the command that repairs it. Of a record what is stored, without what may be about a person; of a customer the id alone."`
-}
-
 // EventPage is a page of the feed of events.
 type EventPage struct {
-	Data       []Event         `json:"data" nullable:"false"`
-	Pagination EventPagination `json:"pagination"`
+	Data       []eventview.Event `json:"data" nullable:"false"`
+	Pagination EventPagination   `json:"pagination"`
 }
 
 // EventPagination is as Pagination, but for the cursor, which is always there.
@@ -53,14 +34,20 @@ type EventPagination struct {
 
 // EventType is a type of events.
 type EventType struct {
-	Type     string `json:"type" example:"alert.raised"`
-	Category string `json:"category" enum:"bookings,maintenance,fleet,customers,finance,location,alerts"`
-	Scope    string `json:"scope" doc:"That a key needs to be told of it." example:"telematics:read"`
-	Stream   bool   `json:"stream_only" doc:"Only on the stream, and not kept."`
+	Type       string   `json:"type" example:"alert.raised"`
+	Category   string   `json:"category" enum:"bookings,maintenance,fleet,customers,finance,location,alerts,webhooks"`
+	Categories []string `json:"categories" nullable:"false" doc:"All words by which it may be chosen as one of a category: category, and payments, vehicles, devices or reports."`
+	Scope      string   `json:"scope" doc:"That a key needs to be told of it." example:"telematics:read"`
+	Stream     bool     `json:"stream_only" doc:"The stream tells it as it comes, and the feed now and then, where a webhook asks for it, to who names it by itself."`
+	URL        string   `json:"url" doc:"Where its schema and an example are." example:"/v1/event_types/alert.raised"`
 }
 
-// EventPosition is the type of positions on the stream.
-const EventPosition = "vehicle.location.updated"
+// EventTypeShown is a type of events with what one looks like.
+type EventTypeShown struct {
+	EventType
+	Schema  map[string]any `json:"schema" doc:"JSON Schema (2020-12) of the whole event, in miles and gallons."`
+	Example map[string]any `json:"example" doc:"An event that fits the schema."`
+}
 
 // Bounds of the feed.
 const (
@@ -98,6 +85,11 @@ func (a *API) eventRoutes() {
 		Method: http.MethodGet, Path: "/v1/event_types", ID: "listEventTypes", Tag: "Events",
 		Summary: "Types of events", About: "All on one page.", Reply: a.ListSchema(EventType{}),
 	}, a.listEventTypes)
+	a.Handle(rest.Route{
+		Method: http.MethodGet, Path: "/v1/event_types/{type}", ID: "getEventType", Tag: "Events",
+		Summary: "Get a type of events, with its schema and an example", Reply: EventTypeShown{},
+	}, a.getEventType)
+	a.describeWebhooks()
 }
 
 // EventsOf are all types of events, the one of positions first, and the scopes that they need: those of records the
@@ -107,15 +99,17 @@ func EventsOf(kinds map[string]rest.Kind) (all []EventType) {
 	for _, k := range kinds {
 		of[k.Log] = cmp.Or(k.EventScope, k.Read)
 	}
-	scopes := map[string]auth.Scope{fleet.EventBooksDrift: auth.FinanceRead}
+	scopes := map[string]auth.Scope{fleet.EventBooksDrift: auth.FinanceRead,
+		fleet.EventEndpointFailing: auth.WebhooksManage, fleet.EventEndpointDisabled: auth.WebhooksManage}
 	for _, r := range fleet.EventsOfRecords {
 		for _, t := range r.Types {
 			scopes[t] = of[r.Kind]
 		}
 	}
-	for _, t := range append([]string{EventPosition}, fleet.EventTypes...) {
-		all = append(all, EventType{Type: t, Category: fleet.EventCategory(t),
-			Scope: string(cmp.Or(scopes[t], auth.TelematicsRead)), Stream: t == EventPosition})
+	for _, t := range append([]string{fleet.EventLocationUpdated}, fleet.EventTypes...) {
+		all = append(all, EventType{Type: t, Category: fleet.EventCategory(t), Categories: fleet.CategoriesOf(t),
+			Scope: string(cmp.Or(scopes[t], auth.TelematicsRead)), Stream: t == fleet.EventLocationUpdated,
+			URL: "/v1/event_types/" + t})
 	}
 	return all
 }
@@ -135,9 +129,7 @@ func (a *API) TypesParam(r *http.Request) ([]string, error) {
 	for _, t := range a.eventTypes {
 		hit := words == nil
 		for i, word := range words {
-			prefix, wide := strings.CutSuffix(word, "*")
-			if t.Type == word || t.Category == word ||
-				wide && strings.HasSuffix(prefix, ".") && strings.HasPrefix(t.Type, prefix) {
+			if fleet.MeansType(word, t.Type) {
 				hits[i], hit = true, true
 			}
 		}
@@ -175,11 +167,23 @@ func (a *API) eventFilter(r *http.Request) (f stream.Filter, err error) {
 	return f, err
 }
 
+// feedTypes are those of some types (nil: all) that the feed tells of: places only where types= says so by itself.
+func (a *API) feedTypes(r *http.Request, types []string) []string {
+	if fleet.WantsType(rest.ListParam(r, "types"), fleet.EventLocationUpdated) {
+		return types
+	}
+	if types == nil {
+		return fleet.EventTypes
+	}
+	return slices.DeleteFunc(types, func(t string) bool { return t == fleet.EventLocationUpdated })
+}
+
 func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
 	filter, err := a.eventFilter(r)
 	if err != nil {
 		return err
 	}
+	filter.Types = a.feedTypes(r, filter.Types)
 	if a.Stream == nil {
 		return fleet.NewError(fleet.CodeUnavailable, "This process does not follow events.")
 	}
@@ -197,12 +201,12 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := EventPage{Data: []Event{}, Pagination: EventPagination{
+	answer := EventPage{Data: []eventview.Event{}, Pagination: EventPagination{
 		Page: page, PerPage: limit, Total: len(found.Items), NextCursor: rest.EncodeCursor(
 			rest.Cursor{After: []string{strconv.FormatUint(found.Upto, 10)}, Page: page + 1, List: eventsList}),
 	}}
 	for _, item := range found.Items {
-		view, err := a.eventView(item, rest.MetricUnits(r))
+		view, err := a.Events.Render(&item.Event, item.Sequence, eventview.Form{Metric: rest.MetricUnits(r)})
 		if err != nil {
 			return err
 		}
@@ -293,50 +297,4 @@ func (a *API) awaitEvents(r *http.Request, account fleet.AccountID, after uint64
 			return page, nil
 		}
 	}
-}
-
-// eventView shows an event, with its object in the wanted units.
-func (a *API) eventView(i *stream.Item, metric bool) (Event, error) {
-	e := &i.Event
-	view := Event{
-		ID: fleet.FormatID(fleet.EventPrefix, e.ID), Type: e.Type, Timestamp: rest.Instant(e.At), APIVersion: "v1",
-		Sequence: i.Sequence, Late: e.Late,
-	}
-	if e.Vehicle != 0 {
-		view.VehicleID = rest.TextOrNull(e.Vehicle.String())
-	}
-	var err error
-	view.Data.Object, err = a.eventObject(e, metric)
-	return view, err
-}
-
-// lookedUp are the members of a derived thing's view that an event does not know.
-var lookedUp = []string{"local_on", "updated_at", "driver", "driver_id", "acknowledged_at", "acknowledged_by",
-	"acknowledged_note", "acknowledged"}
-
-// eventObject shows what an event is about, as the routes of its kind show it.
-func (a *API) eventObject(e *fleet.Event, metric bool) (map[string]any, error) {
-	tell := a.EventViews[e.Kind]
-	if tell == nil {
-		tell = func(*fleet.Event, bool) (any, error) { return e.Body, nil } // a record
-	}
-	shown, err := tell(e, metric)
-	if err != nil {
-		return nil, fmt.Errorf("show %s of event %d: %w", e.Kind, e.ID, err)
-	}
-	text, err := rest.EncodeJSON(shown, metric)
-	if err != nil {
-		return nil, err
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, err
-	}
-	object := make(map[string]any, len(members))
-	for name, value := range members {
-		if !slices.Contains(lookedUp, name) {
-			object[name] = value
-		}
-	}
-	return object, nil
 }

@@ -2,12 +2,10 @@ package account
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/query"
@@ -37,8 +36,8 @@ func (a *API) streamRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/stream", ID: "stream", Tag: "Events",
 		Summary: "Live stream of positions and events",
-		About: "Server-sent events, of what the scopes of the key let it read. Each event of the feed is a message with its type, its sequence as `id` and the event as `data`. Positions are messages `" + EventPosition +
-			"` without an id, `{type, timestamp, data: {object}}` with an object as in `/v1/positions/latest`: " +
+		About: "Server-sent events, of what the scopes of the key let it read. Each event of the feed is a message with its type, its sequence as `id` and the event as `data`. Positions are messages `" + fleet.EventLocationUpdated +
+			"` without an id, an event of sequence 0 with an object as in `/v1/positions/latest`: " +
 			"first the last known one of every matching vehicle, then each as it comes; when several come at once only the newest of a vehicle is sent. " +
 			"With `Last-Event-ID` the stream goes on behind that event without a gap. A message `reset` says why something is missing or the stream ends: " +
 			"`expired` (events behind the id are gone; it goes on with what comes), `credential` (the key is no longer good, or has other scopes). A comment every 15 seconds keeps the connection open.",
@@ -74,7 +73,7 @@ func (a *API) streamFilter(r *http.Request) (stream.Filter, error) {
 		return f, err
 	}
 	f.Positions = rest.TextParam(r, "positions", "") != "false" &&
-		(f.Types == nil || slices.Contains(f.Types, EventPosition))
+		(f.Types == nil || slices.Contains(f.Types, fleet.EventLocationUpdated))
 	f.Every = time.Duration(rest.NumberParam(r, "min_interval_s", 0) * float64(time.Second))
 	if r.URL.Query().Has("bbox") {
 		box, err := rest.BoxParam(r)
@@ -248,7 +247,12 @@ func (c *connection) catchUp(ctx context.Context) (more, behind bool, err error)
 	}
 	err = c.send(func(buf *bytes.Buffer) error {
 		for _, item := range page.Items {
-			text, err := item.Text(c.metric, func() ([]byte, error) { return c.api.eventText(item, c.metric) })
+			if item.Event.Type == fleet.EventLocationUpdated {
+				continue // the stream tells positions itself, and sooner
+			}
+			text, err := item.Text(c.metric, func() ([]byte, error) {
+				return c.api.Events.JSON(&item.Event, item.Sequence, eventview.Form{Metric: c.metric})
+			})
 			if err != nil {
 				return err
 			}
@@ -259,15 +263,6 @@ func (c *connection) catchUp(ctx context.Context) (more, behind bool, err error)
 	})
 	c.cursor = page.Upto
 	return page.More, page.Behind, err
-}
-
-// eventText is an event as data of a message.
-func (a *API) eventText(item *stream.Item, metric bool) ([]byte, error) {
-	view, err := a.eventView(item, metric)
-	if err != nil {
-		return nil, err
-	}
-	return rest.EncodeJSON(view, false)
 }
 
 // message writes a message; id 0 is left out. data is one line.
@@ -332,13 +327,13 @@ func (c *connection) tellPlaces() error {
 	err := c.send(func(buf *bytes.Buffer) error {
 		for _, p := range c.places {
 			text, err := p.Text(c.metric, func() ([]byte, error) {
-				position := livePosition(c.account, p.Vehicle, &p.Live)
+				position := p.Live.Position(c.account, p.Vehicle)
 				return c.api.positionText(&position, c.metric)
 			})
 			if err != nil {
 				return err
 			}
-			message(buf, EventPosition, 0, text)
+			message(buf, fleet.EventLocationUpdated, 0, text)
 		}
 		return nil
 	})
@@ -363,7 +358,7 @@ func (c *connection) snapshot(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				message(buf, EventPosition, 0, text)
+				message(buf, fleet.EventLocationUpdated, 0, text)
 				c.sub.Told(all[i].Vehicle, all[i].FixTime, time.Now())
 			}
 			return nil
@@ -375,31 +370,18 @@ func (c *connection) snapshot(ctx context.Context) error {
 	}
 }
 
-// positionText is a position as data of a message: its object is a LatestPosition.
+// positionText is a position as data of a message, in the envelope of events, written by hand because there are many:
+// its object is a LatestPosition.
 func (a *API) positionText(p *fleet.Position, metric bool) ([]byte, error) {
 	var buf bytes.Buffer
-	fmt.Fprintf(&buf, `{"type":"%s","timestamp":"%s","data":{"object":`, EventPosition, rest.IsoTime(p.FixTime))
+	fmt.Fprintf(&buf, `{"id":"%s","type":"%s","timestamp":"%s","api_version":"%s","account_id":"%s","vehicle_id":"%s",`+
+		`"sequence":0,"late":false,"data":{"object":`,
+		fleet.FormatID(fleet.EventPrefix, fleet.LocationEventID(p.Account, p.Vehicle, p.FixTime)),
+		fleet.EventLocationUpdated, rest.IsoTime(p.FixTime), eventview.Version, p.Account, p.Vehicle)
 	if err := a.LivePosition(&buf, p, metric); err != nil {
 		return nil, err
 	}
 	buf.Truncate(buf.Len() - 1) // the end of the line
 	buf.WriteString("}}")
 	return buf.Bytes(), nil
-}
-
-// livePosition is a live position as far as a change tells it; the rest is unknown.
-func livePosition(account fleet.AccountID, vehicle fleet.VehicleID, l *fleet.Live) fleet.Position {
-	known := func(v *float64) float64 {
-		if v == nil {
-			return math.NaN()
-		}
-		return *v
-	}
-	return fleet.Position{
-		Account: account, Vehicle: vehicle, Device: l.Device, FixTime: l.FixTime, DeviceTime: cmp.Or(l.DeviceTime, l.FixTime),
-		ReceivedTime: l.ReceivedTime, Lat: l.Lat, Lng: l.Lng,
-		Altitude: known(l.Altitude), Speed: known(l.Speed), Course: known(l.Course), Accuracy: known(l.Accuracy),
-		Odometer:   known(l.Odometer),
-		Satellites: -1, Ignition: l.Ignition, Cell: l.Cell, Flags: l.Flags,
-	}
 }

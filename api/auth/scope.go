@@ -26,6 +26,7 @@ const (
 	TelematicsRead   Scope = "telematics:read"
 	TelematicsWrite  Scope = "telematics:write"
 	DevicesCommand   Scope = "devices:command"
+	WebhooksManage   Scope = "webhooks:manage"
 	KeysManage       Scope = "keys:manage"
 	Admin            Scope = "admin"
 )
@@ -34,7 +35,7 @@ const (
 var Scopes = []Scope{
 	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
 	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, ReportsRead, TelematicsRead,
-	TelematicsWrite, DevicesCommand, KeysManage, Admin,
+	TelematicsWrite, DevicesCommand, WebhooksManage, KeysManage, Admin,
 }
 
 // Known says whether s is one of Scopes.

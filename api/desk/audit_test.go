@@ -137,6 +137,12 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 				arrayMap(n -> n + 1, rented_by_day) AS rented_by_day) FROM vehicle_months FINAL`}},
 		{audit.Months, "rented_by_day 31", nil},
 	}, {
+		{audit.Rentals, "rental revenue", []string{`INSERT INTO rental_sums SELECT * REPLACE (revenue + 1 AS revenue,
+			contribution - 1 AS contribution, arrayMap(d -> (d.1, d.2 + 1), gps_by_day) AS gps_by_day,
+			computed_at + INTERVAL 1 SECOND AS computed_at) FROM rental_sums FINAL`}},
+		{audit.Rentals, "rental contribution", nil},
+		{audit.Driven, "rental metres", nil},
+	}, {
 		{audit.Transactions, "doubled", []string{"SYSTEM STOP MERGES ledger_entries",
 			"INSERT INTO ledger_entries SELECT * FROM ledger_entries LIMIT 2", "SYSTEM START MERGES ledger_entries"}},
 		{audit.Rollups, "ledger_months ids", nil},

@@ -28,6 +28,7 @@ type Order struct {
 	Account fleet.AccountID
 	Booking uint64
 	If      func(revision uint64) error // refuses revisions that the caller does not mean; nil for any
+	At      time.Time                   // when it took place, if that is said of what has no other place for it
 
 	said    *saying // of commands that say who had a vehicle in the past
 	decided bool    // it follows from what was decided, and is done also where a discount loses what it was given on

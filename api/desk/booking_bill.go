@@ -96,8 +96,10 @@ func (d *Desk) undone(b *record.Booking, fee *record.Charge) error {
 		return err
 	}
 	if fee != nil && fee.Amount.Amount != 0 {
+		fee.At = b.Cancellation.At
 		d.lines(b, []record.Charge{*fee})
 	}
+	b.StatusSince = record.InstantOf(d.Now()) // so that what was taken back by then never stood
 	return nil
 }
 

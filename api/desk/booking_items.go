@@ -20,8 +20,37 @@ const mostItems = 1000
 func (d *Desk) AddCharge(ctx context.Context, o Order, lines ...record.Charge) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Charge, holding.Ask,
 		func(_ context.Context, next *record.Record[record.Booking]) error {
-			return d.chargeAll(&next.Body, o.By, lines)
+			return d.dated(o, next, func() error { return d.chargeAll(&next.Body, o.By, lines) })
 		})
+}
+
+// dated has the lines that are posted to a booking count when the order says that they came about.
+func (d *Desk) dated(o Order, next *record.Record[record.Booking], post func() error) error {
+	b, n := &next.Body, len(next.Body.Charges)
+	if err := post(); err != nil || o.At.IsZero() {
+		return err
+	}
+	at, err := o.takenPlace(d.Now(), next)
+	if err != nil {
+		return err
+	}
+	first := next.CreatedAt
+	if b.PickupAt.Before(first) {
+		first = b.PickupAt.Time
+	}
+	for _, c := range b.Charges[n:] {
+		if i := slices.IndexFunc(b.Charges, func(o record.Charge) bool { return o.ID == c.ReversalOf }); i >= 0 &&
+			first.Before(b.Charges[i].Since()) {
+			first = b.Charges[i].Since()
+		}
+	}
+	if at.Before(first) {
+		return fault("/at", "is before there was anything to charge or to take back, at "+first.UTC().Format(time.RFC3339))
+	}
+	for i := range b.Charges[n:] {
+		b.Charges[n+i].At = record.InstantOf(at)
+	}
+	return nil
 }
 
 // mayCharge refuses lines that AddCharge would refuse. Their ids come from what is billed: those that are there already
@@ -101,7 +130,7 @@ func (d *Desk) ReverseCharge(ctx context.Context, o Order,
 			if slices.ContainsFunc(b.Charges, func(c record.Charge) bool { return c.ID == newID }) {
 				return o.By.Found()
 			}
-			return d.takeBack(b, charge, newID, why)
+			return d.dated(o, next, func() error { return d.takeBack(b, charge, newID, why) })
 		})
 }
 
@@ -136,8 +165,14 @@ func (d *Desk) SetDeposit(ctx context.Context, o Order,
 	order rental.DepositOrder) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.Deposit, holding.Ask,
 		func(ctx context.Context, next *record.Record[record.Booking]) error {
-			order := order
-			order.At = d.Now()
+			order, err := order, error(nil)
+			if order.At, err = o.takenPlace(d.Now(), next); err != nil {
+				return err
+			}
+			if moves := next.Body.Deposit.Moves; len(moves) > 0 && order.At.Before(moves[len(moves)-1].At.Time) {
+				return fault("/at", "is before what was done with the deposit last, at "+
+					moves[len(moves)-1].At.UTC().Format(time.RFC3339))
+			}
 			if order.Action == rental.Apply && next.Body.Deposit.Status == record.DepositCaptured {
 				_, due, err := d.Books.Owes(ctx, o.Account, o.Booking, &next.Body)
 				if err != nil {
@@ -197,9 +232,11 @@ func (d *Desk) AddDamage(ctx context.Context, o Order, damage record.Damage) (re
 			if damage.Status, damage.ChargeID = rental.DamageReported, ""; damage.ID == "" {
 				damage.ID = fleet.FormatID(fleet.DamagePrefix, d.Store.NextID())
 			}
-			if damage.At.IsZero() {
-				damage.At = record.InstantOf(d.Now())
+			at, err := happened(damage.At.Time, d.Now(), "/at", "it is when the damage was found, and now unless it is given")
+			if err != nil {
+				return err
 			}
+			damage.At = record.InstantOf(at)
 			next.Body.Damages = append(next.Body.Damages, damage)
 			return nil
 		})
@@ -243,9 +280,11 @@ func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (recor
 				return fault("/charge/amount", "must be above 0; a damage that costs the customer nothing is waived")
 			}
 			line := fleet.FormatID(fleet.ChargePrefix, d.Store.NextID())
-			if err := d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,
-				UnitPrice: *amount, Amount: *amount, Source: "manual",
-				Explanation: "For the damage " + damage.ID + "."}); err != nil {
+			if err := d.dated(o, next, func() error {
+				return d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,
+					UnitPrice: *amount, Amount: *amount, Source: "manual",
+					Explanation: "For the damage " + damage.ID + "."})
+			}); err != nil {
 				return err
 			}
 			damage.ChargeID = line

@@ -68,26 +68,34 @@ type CancelRequest struct {
 }
 
 // Cancel ends a booking before it begins. What was charged for it is taken back, but for what somebody charged by hand,
-// and the fee of the policy is charged: none for a booking that was never confirmed, or that the host gave up, or whose
-// pickup lay in the past when it was written down.
+// and the fee of the policy is charged, as of when it was cancelled: none for a booking that was not confirmed then, or
+// that the host gave up, or that was written down afterwards, unless it is said that it was cancelled before its
+// pickup.
 func (d *Desk) Cancel(ctx context.Context, o Order, req CancelRequest) (record.Record[record.Booking], error) {
 	if req.By == "" {
 		req.By = "operator"
 	}
 	return d.command(ctx, o, rental.Cancel, holding.Ask,
 		func(_ context.Context, next *record.Record[record.Booking]) error {
-			b, now := &next.Body, d.Now()
+			b := &next.Body
+			at, err := o.takenPlace(d.Now(), next)
+			if err != nil {
+				return err
+			}
 			var fee *record.Charge
-			bygone := b.Backdated && !now.Before(b.PickupAt.Time)
-			if !bygone && !b.ConfirmedAt.IsZero() && b.RateSnapshot != nil && req.By != "host" && !req.WaiveFee {
-				c, err := price.CancelFee(b.RateSnapshot, b.PickupAt.Time, now)
+			stood := !b.ConfirmedAt.IsZero() && !at.Before(b.ConfirmedAt.Time)
+			if b.Backdated { // it was confirmed whenever it was written down
+				stood = !b.ConfirmedAt.IsZero() && at.Before(b.PickupAt.Time)
+			}
+			if stood && b.RateSnapshot != nil && req.By != "host" && !req.WaiveFee {
+				c, err := price.CancelFee(b.RateSnapshot, b.PickupAt.Time, at)
 				if err != nil {
 					return err
 				}
 				fee = &c
 			}
 			b.HoldExpiresAt = record.Instant{}
-			b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: req.By, ReasonCode: req.ReasonCode,
+			b.Cancellation = &record.Cancellation{At: record.InstantOf(at), By: req.By, ReasonCode: req.ReasonCode,
 				Note: req.Note, Fee: amountOf(fee)}
 			return d.undone(b, fee)
 		})
@@ -101,17 +109,25 @@ func amountOf(c *record.Charge) *record.Money {
 	return &amount
 }
 
-// NoShow ends a confirmed booking that nobody came for. It is refused before the time of pickup.
+// NoShow ends a confirmed booking that nobody came for. It is refused before the time of pickup. What happens by itself
+// has happened when nobody would come any more, whenever the server notes it.
 func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Record[record.Booking], error) {
 	return d.command(ctx, o, rental.NoShow, holding.Ask,
 		func(_ context.Context, next *record.Record[record.Booking]) error {
 			b, now := &next.Body, d.Now()
-			if now.Before(b.PickupAt.Time) {
+			at, err := o.takenPlace(now, next)
+			if err != nil {
+				return err
+			}
+			if at.Before(b.PickupAt.Time) {
 				return fleet.NewError(fleet.CodeConflict,
 					"The pickup is at "+b.PickupAt.UTC().Format(time.RFC3339)+": nobody can have failed to come yet.")
 			}
 			if o.By == record.System && now.Before(b.NoShowAt()) {
 				return fleet.NewError(fleet.CodeConflict, "Whoever booked may still come.")
+			}
+			if o.By == record.System {
+				at = b.NoShowAt() // whenever somebody looks
 			}
 			var fee *record.Charge
 			if b.RateSnapshot != nil && !waiveFee {
@@ -126,7 +142,7 @@ func (d *Desk) NoShow(ctx context.Context, o Order, waiveFee bool) (record.Recor
 			if o.By == record.System {
 				by = "system"
 			}
-			b.Cancellation = &record.Cancellation{At: record.InstantOf(now), By: by, ReasonCode: "no_show", Fee: amountOf(fee)}
+			b.Cancellation = &record.Cancellation{At: record.InstantOf(at), By: by, ReasonCode: "no_show", Fee: amountOf(fee)}
 			return d.undone(b, fee)
 		})
 }

@@ -47,17 +47,32 @@ const skew = time.Minute
 
 // at is when a handover took place.
 func (h *Handover) at(now time.Time) (time.Time, error) {
-	if h.At.IsZero() {
+	return happened(h.At, now, h.in+"/at", "a handover is noted when it has taken place, and is now unless at is given")
+}
+
+// happened is when something took place that is written down now: now unless it is said, and never later.
+func happened(at, now time.Time, pointer, about string) (time.Time, error) {
+	if at.After(now.Add(skew)) {
+		return now, fault(pointer, "is in the future; "+about)
+	}
+	if at.IsZero() || at.After(now) {
 		return now, nil
 	}
-	if h.At.After(now.Add(skew)) {
-		return now, fault(h.in+"/at",
-			"is in the future; a handover is noted when it has taken place, and is now unless at is given")
+	return at, nil
+}
+
+// takenPlace is when an order was carried out that is written down now: not before the booking was made, nor more than
+// a year before the pickup of one that was written down afterwards itself.
+func (o *Order) takenPlace(now time.Time, r *record.Record[record.Booking]) (time.Time, error) {
+	at, err := happened(o.At, now, "/at", "it is when it took place, and now unless it is given")
+	first, why := r.CreatedAt, "before the booking was made"
+	if b := &r.Body; b.Backdated {
+		first, why = b.PickupAt.AddDate(-1, 0, 0), "more than a year before the pickup"
 	}
-	if h.At.After(now) {
-		return now, nil
+	if err == nil && !o.At.IsZero() && at.Before(first) {
+		err = fault("/at", "is "+why+": it is not before "+first.UTC().Format(time.RFC3339))
 	}
-	return h.At, nil
+	return at, err
 }
 
 // fits refuses the level of what a vehicle does not have: it would be charged for.

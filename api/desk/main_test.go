@@ -3,10 +3,14 @@ package desk
 import (
 	"log/slog"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/event"
+	"github.com/motorpool/fleet/api/eventview"
+	"github.com/motorpool/fleet/api/eventview/eventtest"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/schemas/schematest"
@@ -29,8 +33,12 @@ func open(t testing.TB, now func() time.Time) *Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	event.Announce(store, &eventtest.Publisher{T: t, Check: eventChecks})
 	return New(store, db, now, slog.New(slog.DiscardHandler))
 }
+
+// eventChecks holds what is told in any test against its schema.
+var eventChecks = sync.OnceValue(func() *eventtest.Check { return eventtest.New(eventview.New()) })
 
 // put writes a new record and returns its id as text.
 func put[T any](t testing.TB, d *Desk, log *record.Log[T], body T) string {

@@ -30,10 +30,7 @@ func (r *Resolved) closed() []fleet.FieldError {
 // closedAt says that a location is closed at an instant, and when it opens; nil if it is open. Its hours are those of
 // its own zone, or else of the booking's.
 func closedAt(l *record.Location, zone *time.Location, at time.Time, pointer string) []fleet.FieldError {
-	if own, err := time.LoadLocation(l.Timezone); err == nil && l.Timezone != "" {
-		zone = own
-	}
-	if at = at.In(zone); rental.Open(l.OpeningHours, at) {
+	if at = at.In(ledger.ZoneOf(l.Timezone, zone)); rental.Open(l.OpeningHours, at) {
 		return nil
 	}
 	opens := "is never open"
@@ -50,11 +47,7 @@ func (d *Desk) openForReturn(ctx context.Context, account fleet.AccountID, b *re
 	if err := follow(ctx, account, d.Locations, b.ReturnLocationID, &place); err != nil || place == nil {
 		return err
 	}
-	zone, err := time.LoadLocation(b.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
-	if faults := closedAt(&place.Body, zone, b.ReturnAt.Time, "/return_at"); faults != nil {
+	if faults := closedAt(&place.Body, fleet.ZoneOf(b.Timezone), b.ReturnAt.Time, "/return_at"); faults != nil {
 		return unfit(faults)
 	}
 	return nil

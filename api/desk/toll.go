@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -161,11 +160,7 @@ func (d *Desk) zoneOn(ctx context.Context, account fleet.AccountID, booking uint
 	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 		return nil, err
 	}
-	zone, err := time.LoadLocation(cmp.Or(rec.Body.Timezone, other))
-	if err != nil {
-		return time.UTC, nil
-	}
-	return zone, nil
+	return fleet.ZoneOf(rec.Body.Timezone, other), nil
 }
 
 // chargeToll charges a toll that was billed to its booking. It goes by how the toll stands now. A booking that takes

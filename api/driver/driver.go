@@ -88,7 +88,10 @@ func (e *Evidence) sort() {
 		one := at(r.Vehicle)
 		one.reports = append(one.reports, r)
 	}
-	newest := func(a, b fleet.Driven) int { return cmp.Compare(b.ID, a.ID) }
+	newest := func(a, b fleet.Driven) int {
+		return cmp.Or(cmp.Compare(b.ID, a.ID), cmp.Compare(b.From, a.From), cmp.Compare(b.To, a.To),
+			cmp.Compare(a.Driver, b.Driver))
+	}
 	for _, one := range e.sorted {
 		slices.SortFunc(one.manual, newest)
 		slices.SortFunc(one.bookings, newest)

@@ -30,7 +30,8 @@ func newClient(cfg Config) (*client, error) {
 		return nil, fmt.Errorf("geocode url: %w", err)
 	}
 	return &client{cfg: cfg, base: base,
-		http: outbound.NewClient(outbound.Reach{Private: cfg.Private, Networks: cfg.Networks}, cfg.Timeout)}, nil
+		http: outbound.NewClient(outbound.Reach{Private: cfg.Private, Networks: cfg.Networks},
+			outbound.Bounds{Timeout: cfg.Timeout, Answer: maxAnswer})}, nil
 }
 
 // reverse asks for the address of a place; "" means that the server knows none.
@@ -59,7 +60,7 @@ func (c *client) reverse(ctx context.Context, lat, lng float64) (string, error) 
 		return "", fmt.Errorf("ask geocoding server: %w", err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return "", fmt.Errorf("ask geocoding server: %w", err)
 	}

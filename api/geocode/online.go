@@ -26,7 +26,7 @@ type Config struct {
 	Waiting   int            `json:"waiting"`    // places that wait to be asked for; beyond it the oldest is forgotten
 	Remember  int            `json:"remember"`   // addresses held in memory
 	Private   bool           `json:"private"`    // the server may be on this machine or in a private network
-	Networks  []netip.Prefix `json:"networks"`   // the only networks that the server may be in, if any are named
+	Networks  []netip.Prefix `json:"networks"`   // in which the server may be too, whatever they are
 }
 
 // Providers.

@@ -260,7 +260,7 @@ func (h *history) ratesAddUp(t *testing.T, a *API, q *asker) {
 // resultsAddUp asks for spans within a month, of whole months, and between.
 func (h *history) resultsAddUp(t *testing.T, a *API, q *asker) {
 	for _, span := range [][2]ledger.Day{{h.today - 100, h.today - 1}, {h.today - 5, h.today - 5},
-		{h.today - 47, h.today - 20}, {monthsBack(h.today, 3), monthsBack(h.today, 1) - 1}} {
+		{h.today - 47, h.today - 20}, {h.today.AddMonths(-3), h.today.AddMonths(-1) - 1}} {
 		for _, currency := range []string{"USD", "EUR"} {
 			q := *q
 			q.currency = currency

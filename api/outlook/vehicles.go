@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -91,15 +90,15 @@ func (a *API) vehicleRoutes() {
 
 func (a *API) vehicleAdvice(ctx context.Context, q *asker) (any, error) {
 	last := q.today - 1
-	year, err := a.results(ctx, q, monthsBack(q.today, 12), last)
+	year, err := a.results(ctx, q, q.today.AddMonths(-12), last)
 	if err != nil {
 		return nil, err
 	}
-	quarter, err := a.results(ctx, q, monthsBack(q.today, 3), last)
+	quarter, err := a.results(ctx, q, q.today.AddMonths(-3), last)
 	if err != nil {
 		return nil, err
 	}
-	before, err := a.results(ctx, q, monthsBack(q.today, 24), monthsBack(q.today, 12)-1)
+	before, err := a.results(ctx, q, q.today.AddMonths(-24), q.today.AddMonths(-12)-1)
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +118,6 @@ func (a *API) vehicleAdvice(ctx context.Context, q *asker) (any, error) {
 		return cmp.Or(cmp.Compare(a.Year.NetProfit.Amount, b.Year.NetProfit.Amount), cmp.Compare(a.VehicleID, b.VehicleID))
 	})
 	return answer, nil
-}
-
-// monthsBack is the day so many months before, or the last of that month.
-func monthsBack(day ledger.Day, months int) ledger.Day {
-	y, m, d := day.Time().Date()
-	first := time.Date(y, m-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
-	last := first.AddDate(0, 1, -1).Day()
-	return ledger.DayOf(first.AddDate(0, 0, min(d, last)-1), time.UTC)
 }
 
 // vehicleResult is what a vehicle earned and cost.

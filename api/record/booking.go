@@ -1,6 +1,8 @@
 package record
 
 import (
+	"time"
+
 	"github.com/motorpool/fleet"
 )
 
@@ -207,7 +209,16 @@ type Charge struct {
 	TollID      string  `json:"toll_id,omitempty"`
 	ExpenseID   string  `json:"expense_id,omitempty" doc:"The cost that is passed on." example:"exp_1234"`
 	PostedAt    Instant `json:"posted_at"`
+	At          Instant `json:"at,omitzero" doc:"When it came about, if that was said: it counts in the books then, and else when it was posted."`
 	Explanation string  `json:"explanation,omitempty" doc:"How the amount came to be, in words."`
+}
+
+// Since is when a charge came about: as somebody said, else when it was posted.
+func (c *Charge) Since() time.Time {
+	if !c.At.IsZero() {
+		return c.At.Time
+	}
+	return c.PostedAt.Time
 }
 
 // RateSnapshot is the price that was agreed: a frozen copy, which later changes of rates do not touch.
@@ -266,6 +277,15 @@ type Deposit struct {
 	ExpiresAt    Instant `json:"expires_at"` // of the authorization
 	ProviderRef  string  `json:"provider_ref,omitempty"`
 	ChangedAt    Instant `json:"changed_at"`
+
+	Moves []DepositMove `json:"moves,omitempty" nullable:"false" doc:"What was done with its money, in order. It counts in the books then; of what was done before this was kept nothing is said, and it counts when it was written down."`
+}
+
+// DepositMove is something that was done with the money of a deposit.
+type DepositMove struct {
+	Action string  `json:"action" enum:"capture,release,apply"`
+	Amount Money   `json:"amount"`
+	At     Instant `json:"at"`
 }
 
 // The states of a deposit. One whose money is given back, all or the rest of it, is released; one whose money is used

@@ -9,15 +9,8 @@ import (
 // InFleet returns from when until when a vehicle is in the fleet: from the beginning of in_service_on to that of
 // disposal_on, by the first of some time zones that there is. Either is zero if the vehicle does not say it.
 func InFleet(v *VehicleFields, zones ...string) (from, until time.Time) {
-	in := time.UTC
-	for _, name := range zones {
-		if zone, err := time.LoadLocation(name); name != "" && err == nil {
-			in = zone
-			break
-		}
-	}
 	begin := func(text string) time.Time {
-		at, err := time.ParseInLocation(time.DateOnly, text, in)
+		at, err := time.ParseInLocation(time.DateOnly, text, fleet.ZoneOf(zones...))
 		if err != nil {
 			return time.Time{}
 		}

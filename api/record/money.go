@@ -59,10 +59,11 @@ type Expense struct {
 	// the owner's statement whose payout it is
 	StatementID string `json:"owner_statement_id,omitempty"`
 	// all statements that this payout counts; empty for payouts that an older version posted
-	Settles    []string `json:"settles,omitempty"`
-	PostedAt   Instant  `json:"posted_at"`
-	VoidedAt   Instant  `json:"voided_at"`
-	VoidReason string   `json:"void_reason,omitempty"`
+	StatementIDs []string `json:"settles,omitempty"`
+
+	PostedAt   Instant `json:"posted_at"`
+	VoidedAt   Instant `json:"voided_at"`
+	VoidReason string  `json:"void_reason,omitempty"`
 }
 
 // The states of an expense.

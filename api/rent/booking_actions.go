@@ -119,11 +119,14 @@ type BookingCancel struct {
 	ReasonCode string `json:"reason_code,omitempty" maxLength:"50"`
 	Note       string `json:"note,omitempty" maxLength:"1000"`
 	WaiveFee   bool   `json:"waive_fee,omitempty"`
+
+	At record.Instant `json:"at,omitzero" doc:"When it was cancelled; now unless given. The fee is that of then, and counts in the books then."`
 }
 
 // BookingNoShow is the body of no_show.
 type BookingNoShow struct {
-	WaiveFee bool `json:"waive_fee,omitempty"`
+	WaiveFee bool           `json:"waive_fee,omitempty"`
+	At       record.Instant `json:"at,omitzero" doc:"When nobody came any more; now unless given. The fee counts in the books then."`
 }
 
 // BookingExtension is the body of extend.
@@ -171,6 +174,13 @@ func orderOf(c *rest.Call[record.Booking]) desk.Order {
 		If: func(revision uint64) error { return rest.Precondition(c.Request, revision) }}
 }
 
+// orderAt is a request for what took place at an instant, zero for now.
+func orderAt(c *rest.Call[record.Booking], at record.Instant) desk.Order {
+	o := orderOf(c)
+	o.At = at.Time
+	return o
+}
+
 func (a *API) bookingActionRoutes(s *rest.Resource[record.Booking]) {
 	type rec = record.Record[record.Booking]
 	type asked = rest.Call[record.Booking]
@@ -201,9 +211,9 @@ func (a *API) bookingActionRoutes(s *rest.Resource[record.Booking]) {
 	rest.Act(s, bookingAction[BookingCancel]{
 		Verb: "cancel", Summary: "Cancel a booking", Optional: true, Refuses: rest.OtherState,
 		About: "What was charged automatically is reversed, and the fee of the agreed policy is charged, but none by " +
-			"itself of a booking that is backdated. A cancelled booking is never revived; duplicate it instead.",
+			"itself of a booking that is backdated, unless `at` is before its pickup. A cancelled booking is never revived; duplicate it instead.",
 		Do: func(c *asked, sent BookingCancel) (rec, error) {
-			return a.desk.Cancel(c.Context(), orderOf(c),
+			return a.desk.Cancel(c.Context(), orderAt(c, sent.At),
 				desk.CancelRequest{By: sent.By, ReasonCode: sent.ReasonCode, Note: sent.Note, WaiveFee: sent.WaiveFee})
 		},
 	})
@@ -211,7 +221,7 @@ func (a *API) bookingActionRoutes(s *rest.Resource[record.Booking]) {
 		Verb: "no_show", Summary: "Note that nobody came for a booking", Optional: true, Refuses: rest.OtherState,
 		About: "Not before the time of pickup. It happens by itself when the grace of the rate plan is over.",
 		Do: func(c *asked, sent BookingNoShow) (rec, error) {
-			return a.desk.NoShow(c.Context(), orderOf(c), sent.WaiveFee)
+			return a.desk.NoShow(c.Context(), orderAt(c, sent.At), sent.WaiveFee)
 		},
 	})
 	rest.Act(s, bookingAction[BookingExtension]{

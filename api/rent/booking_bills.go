@@ -22,11 +22,14 @@ type ChargeNew struct {
 	Quantity    int64        `json:"quantity,omitempty" minimum:"1" maximum:"100000" doc:"1 unless given."`
 	UnitPrice   record.Money `json:"unit_price" doc:"A discount or promo takes it off, whichever sign it has; an adjustment may be negative, all others must be above 0."`
 	Taxable     *bool        `json:"taxable,omitempty" doc:"Whether the taxes of the booking are due on it; they are posted with it. Unless given a discount or promo lowers the taxes, and others are not taxed."`
+
+	At record.Instant `json:"at,omitzero" doc:"When it came about; now unless given. It counts in the books then, but not before pickup, and of a booking that came to nothing not before that."`
 }
 
 // ChargeReversal is the body that takes a charge back.
 type ChargeReversal struct {
-	Reason string `json:"reason,omitempty" maxLength:"300"`
+	Reason string         `json:"reason,omitempty" maxLength:"300"`
+	At     record.Instant `json:"at,omitzero" doc:"When it was taken back; now unless given. It counts in the books then."`
 }
 
 // DepositOrder is the body of what is done with a deposit.
@@ -34,6 +37,7 @@ type DepositOrder struct {
 	Amount      *record.Money  `json:"amount,omitempty" doc:"All that there is unless given."`
 	ProviderRef string         `json:"provider_ref,omitempty" maxLength:"200"`
 	ExpiresAt   record.Instant `json:"expires_at,omitzero" doc:"Of an authorization."`
+	At          record.Instant `json:"at,omitzero" doc:"When it was done; now unless given. Money counts in the books then."`
 }
 
 // DamageNew is a damage as callers report it.
@@ -43,6 +47,8 @@ type DamageNew struct {
 	Place       string        `json:"place,omitempty" maxLength:"100"`
 	Photos      []string      `json:"photos,omitempty" maxItems:"20" nullable:"false"`
 	Estimate    *record.Money `json:"estimate,omitempty"`
+
+	At record.Instant `json:"at,omitzero" doc:"When it was found; now unless given."`
 }
 
 // DamageMove is the body that moves a damage to another state.
@@ -50,6 +56,8 @@ type DamageMove struct {
 	Status   string        `json:"status" enum:"assessed,charged,waived,repaired,closed"`
 	Estimate *record.Money `json:"estimate,omitempty"`
 	Charge   *record.Money `json:"charge,omitempty" doc:"What is charged for it; the estimate unless given."`
+
+	At record.Instant `json:"at,omitzero" doc:"When it was charged; now unless given. The charge counts in the books then."`
 }
 
 // mostMinor bounds amounts that callers write, so that sums never overflow.
@@ -107,14 +115,14 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 			Quantity: sent.Quantity, UnitPrice: sent.UnitPrice,
 			Amount:  record.Money{Amount: sent.UnitPrice.Amount * sent.Quantity, Currency: sent.UnitPrice.Currency},
 			Taxable: taxable, Source: "manual"}
-		rec, err := a.desk.AddCharge(c.Context(), orderOf(c), charge)
+		rec, err := a.desk.AddCharge(c.Context(), orderAt(c, sent.At), charge)
 		return first(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
 	})
 	newItem(s, bookingAction[ChargeReversal]{
 		Verb: "charges/{charge}/reverse", ID: "reverseBookingCharge", Summary: "Take a charge back", Optional: true,
 		About: "By another charge of the opposite amount, with the taxes on it.",
 	}, fleet.ChargePrefix, func(c *asked, id string, sent ChargeReversal) (record.Charge, error) {
-		rec, err := a.desk.ReverseCharge(c.Context(), orderOf(c), chi.URLParam(c.Request, "charge"), id, sent.Reason)
+		rec, err := a.desk.ReverseCharge(c.Context(), orderAt(c, sent.At), chi.URLParam(c.Request, "charge"), id, sent.Reason)
 		return first(rec.Body.Charges, func(c record.Charge) bool { return c.ID == id }), err
 	})
 	newItem(s, bookingAction[BookingInspection]{
@@ -134,7 +142,7 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 			return record.Damage{}, err
 		}
 		rec, err := a.desk.AddDamage(c.Context(), orderOf(c), record.Damage{ID: id, Description: sent.Description,
-			Severity: sent.Severity, Place: sent.Place, Photos: sent.Photos, Estimate: sent.Estimate})
+			Severity: sent.Severity, Place: sent.Place, Photos: sent.Photos, Estimate: sent.Estimate, At: sent.At})
 		return first(rec.Body.Damages, func(v record.Damage) bool { return v.ID == id }), err
 	})
 	rest.Act(s, bookingAction[DamageMove]{
@@ -145,7 +153,7 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 			if err := checkCosts(map[string]*record.Money{"/estimate": sent.Estimate, "/charge": sent.Charge}); err != nil {
 				return record.Record[record.Booking]{}, err
 			}
-			return a.desk.SetDamage(c.Context(), orderOf(c),
+			return a.desk.SetDamage(c.Context(), orderAt(c, sent.At),
 				desk.DamageRequest{ID: chi.URLParam(c.Request, "damage"), Status: sent.Status,
 					Estimate: sent.Estimate, Charge: sent.Charge})
 		},
@@ -170,7 +178,7 @@ func (a *API) bookingBillRoutes(s *rest.Resource[record.Booking]) {
 							fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "invalid", Detail: "must be above 0"})
 					}
 				}
-				return a.desk.SetDeposit(c.Context(), orderOf(c), order)
+				return a.desk.SetDeposit(c.Context(), orderAt(c, sent.At), order)
 			},
 		})
 	}

@@ -95,10 +95,7 @@ func entriesOf(v, earlier record.Revision) ([]TimelineEntry, error) {
 	if text := depositText(&before.Deposit, &after.Deposit); text != "" {
 		add("deposit", text, "")
 	}
-	zone, err := time.LoadLocation(after.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := fleet.ZoneOf(after.Timezone)
 	local := func(at record.Instant) string { return at.In(zone).Format("Mon 2006-01-02 15:04 MST") }
 	var other []string
 	reads := func(path string) bool {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -263,11 +262,7 @@ func (b *bookingRow) clock(at record.Instant, place *record.Location) string {
 	if at.IsZero() {
 		return ""
 	}
-	zone, err := time.LoadLocation(cmp.Or(place.Timezone, b.Timezone))
-	if err != nil {
-		zone = time.UTC // it was checked when it was written
-	}
-	return at.In(zone).Format("2006-01-02 15:04")
+	return at.In(fleet.ZoneOf(place.Timezone, b.Timezone)).Format("2006-01-02 15:04")
 }
 
 // money writes an amount of the booking's currency.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -127,11 +126,7 @@ func (a *API) listLedgerAccounts(w http.ResponseWriter, r *http.Request) error {
 
 // today is the day that it is where an account is at home.
 func (a *API) today(account *record.Account) ledger.Day {
-	zone, err := time.LoadLocation(account.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
-	return ledger.DayOf(a.Now(), zone)
+	return ledger.DayOf(a.Now(), fleet.ZoneOf(account.Timezone))
 }
 
 func (a *API) closeLedger(w http.ResponseWriter, r *http.Request) error {

@@ -31,6 +31,7 @@ type Expense struct {
 	Recurring  *string          `json:"recurring_cost_id" doc:"The recurring cost that made it, if schedule is recurring." example:"rcc_1234"`
 	Refunded   *record.Refunded `json:"refunded" doc:"Of an expense by schedule that was paid ahead: what comes back because its vehicle was disposed of; null if nothing does."`
 	Statement  *string          `json:"owner_statement_id" doc:"The owner's statement whose payout it is, if that was paid by its action." example:"ost_1234"`
+	Statements []string         `json:"owner_statement_ids" nullable:"false" doc:"All of the owner's statements that the payout settles: what they owed by others was taken off it."`
 	BookedFor  record.BookedFor `json:"booked_for" doc:"Under what it stands in the ledger: what was true of its vehicle or booking when it was written."`
 
 	rest.Stamps
@@ -268,7 +269,8 @@ func showExpenses(_ context.Context, records []record.Record[record.Expense], _ 
 			Object: "expense", Status: e.Status,
 			PostedAt: e.PostedAt, VoidedAt: e.VoidedAt, VoidReason: e.VoidReason,
 			ChargeID: rest.TextOrNull(desk.ExpenseCharge(rec.ID, e)), BookedFor: e.BookedFor, Refunded: e.Refunded,
-			Statement: rest.TextOrNull(e.StatementID), Stamps: rest.StampsOf(rec)}
+			Statement: rest.TextOrNull(e.StatementID), Statements: append([]string{}, e.StatementIDs...),
+			Stamps: rest.StampsOf(rec)}
 		if s := e.Scheduled; s != nil {
 			view.Schedule = &s.What
 			if s.What == string(cost.Recurring) {

@@ -43,10 +43,7 @@ func (a *API) writeLedgerSheet(r *http.Request, db driver.Conn, to io.Writer,
 	if err != nil {
 		return err
 	}
-	zone, err := time.LoadLocation(rec.Body.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := fleet.ZoneOf(rec.Body.Timezone)
 	names := &ledgerNames{db: db, account: p.Account, may: p.Has}
 	sheet := csv.NewWriter(to)
 	if err := sheet.Write(ledgerColumns); err != nil {

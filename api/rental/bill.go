@@ -21,7 +21,7 @@ func Standing(charges []record.Charge) []record.Charge {
 // when it is posted.
 func Reversal(c *record.Charge) record.Charge {
 	back := *c
-	back.ID, back.ReversalOf, back.PostedAt = "", c.ID, record.Instant{}
+	back.ID, back.ReversalOf, back.PostedAt, back.At = "", c.ID, record.Instant{}, record.Instant{}
 	back.Quantity = -c.Quantity
 	back.Amount.Amount = -c.Amount.Amount
 	back.Explanation = "Takes back " + c.ID + "."

@@ -131,6 +131,7 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 		d.AuthorizedAt, d.ExpiresAt = record.InstantOf(o.At), record.InstantOf(o.ExpiresAt)
 	case Capture:
 		d.Captured.Amount = amount
+		moved(d, o, amount)
 	case Release:
 		if d.Status == record.DepositAuthorized {
 			if amount != most {
@@ -139,10 +140,13 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 					fleet.FieldError{Pointer: "/amount", Code: "invalid",
 						Detail: "must be left out: an authorization is released as a whole"})
 			}
+		} else {
+			moved(d, o, amount)
 		}
 		d.Released.Amount += amount
 	case Apply:
 		d.Applied.Amount += amount
+		moved(d, o, amount)
 	}
 	if d.Status = to; to == record.DepositCaptured && Held(d) == 0 && o.Action != Capture {
 		if d.Status = record.DepositApplied; d.Released.Amount > 0 {
@@ -154,4 +158,10 @@ func SetDeposit(id uint64, d *record.Deposit, o DepositOrder) error {
 	}
 	d.ChangedAt = record.InstantOf(o.At)
 	return nil
+}
+
+// moved notes what was done with the money of a deposit.
+func moved(d *record.Deposit, o DepositOrder, amount int64) {
+	d.Moves = append(d.Moves, record.DepositMove{Action: string(o.Action),
+		Amount: record.Money{Amount: amount, Currency: d.Amount.Currency}, At: record.InstantOf(o.At)})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -151,12 +152,8 @@ func PickedUpEarly(b *record.Booking) string {
 	} else if b.ActualPickupAt.IsZero() || agreed.Sub(b.ActualPickupAt.Time) <= Early {
 		return ""
 	}
-	zone, err := time.LoadLocation(b.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
 	return fmt.Sprintf("the vehicle was picked up %s before the agreed pickup, which was at %s; %s",
-		about(agreed.Sub(b.ActualPickupAt.Time)), agreed.In(zone).Format("2006-01-02 15:04 MST"), charged)
+		about(agreed.Sub(b.ActualPickupAt.Time)), agreed.In(fleet.ZoneOf(b.Timezone)).Format("2006-01-02 15:04 MST"), charged)
 }
 
 // about writes a time in words: "2 days and 3 hours", "40 minutes".

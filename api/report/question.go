@@ -117,8 +117,7 @@ func (a *API) ask(ctx context.Context, d *report.Definition, call Call) (*wanted
 
 // spanOf is the span that is asked for, this month until today unless it is said.
 func spanOf(p url.Values, today ledger.Day) (report.Span, error) {
-	y, m, _ := today.Time().Date()
-	from, until := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC), today.Time()
+	from, until := today.Month(0).Time(), today.Time()
 	untilName := "until"
 	if p.Get(untilName) == "" && p.Get("to") != "" {
 		untilName = "to"
@@ -135,7 +134,7 @@ func spanOf(p url.Values, today ledger.Day) (report.Span, error) {
 		*into = day.Time()
 	}
 	if p.Get("from") == "" && until.Before(from) {
-		from = time.Date(until.Year(), until.Month(), 1, 0, 0, 0, 0, time.UTC)
+		from = ledger.DayOf(until, time.UTC).Month(0).Time()
 	}
 	s := report.Span{From: from, Until: until}
 	if until.Before(from) {

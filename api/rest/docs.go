@@ -21,6 +21,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/sheet"
 	"github.com/motorpool/fleet/api/units"
 )
 
@@ -223,23 +224,8 @@ func (a *Server) openAnswers() {
 		if additional, ok := s.AdditionalProperties.(bool); ok && !additional {
 			s.AdditionalProperties = nil
 		}
-		a.allowNulls(name, s)
+		sheet.AllowNulls(a.Docs.OpenAPI().Components.Schemas.TypeFromRef("#/components/schemas/"+name), s)
 		a.tellFull(a.Docs.OpenAPI().Components.Schemas.TypeFromRef("#/components/schemas/"+name), s)
-	}
-}
-
-// allowNulls says of members that are objects which of them may be null in answers: a reference cannot
-// say so by itself.
-func (a *Server) allowNulls(name string, s *huma.Schema) {
-	t := a.Docs.OpenAPI().Components.Schemas.TypeFromRef("#/components/schemas/" + name)
-	if t == nil || t.Kind() != reflect.Struct {
-		return
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if p := s.Properties[member]; f.Type.Kind() == reflect.Pointer && p != nil && p.Ref != "" {
-			s.Properties[member] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
-		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (a *Server) BodyShown(rt *Route) (*docsBody, error) {
 	}) || of.Type != huma.TypeObject {
 		return b, nil
 	}
-	text, err := json.MarshalIndent(exampleOf(registry, s, 0), "", "  ")
+	text, err := json.MarshalIndent(sheet.Example(registry, s), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write an example of %s: %w", rt.ID, err)
 	}
@@ -61,55 +61,4 @@ func (a *Server) BodyShown(rt *Route) (*docsBody, error) {
 		b.Example = ""
 	}
 	return b, nil
-}
-
-// deepestExample is how deep examples go into members of members.
-const deepestExample = 6
-
-// exampleOf makes a value that fits a schema: of an object the members that must be there and those that
-// have an example.
-func exampleOf(registry huma.Registry, s *huma.Schema, depth int) any {
-	s = sheet.Resolve(registry, s)
-	switch {
-	case len(s.Examples) > 0:
-		return s.Examples[0]
-	case len(s.OneOf) > 0:
-		return exampleOf(registry, s.OneOf[0], depth)
-	case len(s.AnyOf) > 0:
-		return exampleOf(registry, s.AnyOf[0], depth)
-	case len(s.Enum) > 0:
-		return s.Enum[0]
-	}
-	switch s.Type {
-	case huma.TypeObject:
-		object := map[string]any{}
-		for name, p := range s.Properties {
-			if required := slices.Contains(s.Required, name); required ||
-				depth < deepestExample && !p.ReadOnly && len(sheet.Resolve(registry, p).Examples) > 0 {
-				object[name] = exampleOf(registry, p, depth+1)
-			}
-		}
-		return object
-	case huma.TypeArray:
-		if depth > deepestExample {
-			return []any{}
-		}
-		return []any{exampleOf(registry, s.Items, depth+1)}
-	case huma.TypeInteger, huma.TypeNumber:
-		if s.Minimum != nil {
-			return *s.Minimum
-		}
-		return 1
-	case huma.TypeBoolean:
-		return true
-	}
-	switch s.Format {
-	case "date-time":
-		return "2026-07-01T10:00:00Z"
-	case "date":
-		return "2026-07-01"
-	case "email":
-		return "ada@example.com"
-	}
-	return "text"
 }

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -26,15 +24,4 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error 
 }
 
 // EncodeJSON writes a value as one line of JSON without escaping HTML.
-func EncodeJSON(v any, metric bool) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	if metric {
-		return units.MetricJSON(buf.Bytes())
-	}
-	return units.ShownJSON(buf.Bytes()), nil
-}
+func EncodeJSON(v any, metric bool) ([]byte, error) { return units.Encode(v, metric) }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
@@ -52,10 +53,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
 		Works: map[string]JobWork{}, WakeJobs: func() {},
 		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Absent: map[string]func(string) string{},
-		Related:    map[*query.Listing]relatedFunc{},
-		EventViews: map[fleet.Kind]func(*fleet.Event, bool) (any, error){},
-		KeyUsed:    func(context.Context, *auth.Principal) {},
-		limiter:    auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
+		Related: map[*query.Listing]relatedFunc{},
+		Events:  eventview.New(),
+		KeyUsed: func(context.Context, *auth.Principal) {},
+		limiter: auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
 		views: map[reflect.Type]bool{}, longWork: pace.NewPool(int64(cfg.Long), int64(cfg.LongShare)),
 		Bodies: newBodies(cfg.BodyMemory, 2), StrangerBodies: newBodies(strangeMemory, 8),
 	}

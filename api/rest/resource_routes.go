@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/export"
 )
 
@@ -18,6 +19,7 @@ func (s *Resource[T]) Register(without ...string) {
 	}
 	s.Server.viewed(s.View)
 	s.Server.Related[s.Listing] = s.showByID
+	s.Server.Events.At(fleet.Kind(s.Log.Kind().Name), s.Path+"/")
 	name, names := joined(s.Noun), joined(s.Nouns) // "APIKey", "APIKeys"
 	one := s.Path + "/{id}"
 	fieldParams := []Param{{Name: "fields", About: "Names of members, separated by commas: only these and `id` are answered, so that the schema of an answer requires no other."}}

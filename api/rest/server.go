@@ -31,6 +31,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
@@ -131,8 +132,8 @@ type Server struct {
 	Kinds map[string]Kind
 	// Related shows records that others name.
 	Related map[*query.Listing]relatedFunc
-	// EventViews shows what events tell of that is derived.
-	EventViews map[fleet.Kind]func(*fleet.Event, bool) (any, error)
+	// Events shows events, as everybody is told of them.
+	Events *eventview.Renderer
 	// LivePosition writes a position into a stream.
 	LivePosition func(w io.Writer, p *fleet.Position, metric bool) error
 	// Absent says, for what its path begins with, what there is instead of a route that there is not.

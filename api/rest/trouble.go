@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -19,10 +20,22 @@ const CodeTooMuch fleet.Code = "question_too_large"
 
 // Codes of ClickHouse that say that it cannot now, not that something is wrong.
 const (
+	chReadFile               = 74  // CANNOT_READ_FROM_FILE_DESCRIPTOR
+	chWriteFile              = 75  // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+	chOpenFile               = 76  // CANNOT_OPEN_FILE
+	chCloseFile              = 77  // CANNOT_CLOSE_FILE
+	chTruncateFile           = 88  // CANNOT_TRUNCATE_FILE
+	chReadSocket             = 95  // CANNOT_READ_FROM_SOCKET
+	chWriteSocket            = 96  // CANNOT_WRITE_TO_SOCKET
+	chClientPacket           = 101 // UNEXPECTED_PACKET_FROM_CLIENT: what was before on the connection is not over
+	chServerPacket           = 102 // UNEXPECTED_PACKET_FROM_SERVER
 	ClickHouseTimeout        = 159 // TIMEOUT_EXCEEDED
 	chTooSlow                = 160 // TOO_SLOW
+	chMakeFolder             = 172 // CANNOT_CREATE_DIRECTORY
+	chAllocate               = 173 // CANNOT_ALLOCATE_MEMORY: the system has none
 	ClickHouseTooManyQueries = 202 // TOO_MANY_SIMULTANEOUS_QUERIES
 	chNoConnection           = 203 // NO_FREE_CONNECTION
+	chSyncFile               = 204 // CANNOT_FSYNC
 	chSocketTimeout          = 209 // SOCKET_TIMEOUT
 	chNetwork                = 210 // NETWORK_ERROR
 	chAborted                = 236 // ABORTED: it is stopping
@@ -31,8 +44,10 @@ const (
 	ClickHouseNoSpace        = 243 // NOT_ENOUGH_SPACE
 	ClickHouseTooManyParts   = 252 // TOO_MANY_PARTS
 	chFewReplicas            = 285 // TOO_FEW_LIVE_REPLICAS
+	chWriteToFile            = 294 // CANNOT_WRITE_TO_FILE
 	chCancelled              = 394 // QUERY_WAS_CANCELLED
 	chNoThread               = 439 // CANNOT_SCHEDULE_TASK
+	chMakeFile               = 586 // CANNOT_CREATE_FILE
 	chOverloaded             = 745 // SERVER_OVERLOADED
 	chKeeper                 = 999 // KEEPER_EXCEPTION
 )
@@ -51,6 +66,14 @@ func storeTrouble(err error, writes bool) *fleet.Error {
 			then = look
 		}
 		return fleet.NewError(fleet.CodeUnavailable, words+" "+then)
+	}
+	if noRoom(err) {
+		if writes {
+			return fleet.NewError(fleet.CodeFull,
+				"The store has no room left on its disk. What was acknowledged is kept; send it again later.")
+		}
+		return trouble("There is no room left on the disk, and this needs some.",
+			"Ask for less at once, or again when there is room.")
 	}
 	said, ok := errors.AsType[*clickhouse.Exception](err)
 	if !ok {
@@ -71,15 +94,27 @@ func storeTrouble(err error, writes bool) *fleet.Error {
 				"The answer takes more memory than one question may have. Ask for a shorter span, a smaller area or fewer things at once.")
 		}
 		return trouble("The store has no memory left for this now.", soon)
-	case ClickHouseNoSpace:
-		return fleet.NewError(fleet.CodeFull,
-			"The store has no room left on its disk. What was acknowledged is kept; send it again later.")
+	case chAllocate:
+		return trouble("The store has no memory left for this now.", soon)
+	case chReadFile, chWriteFile, chOpenFile, chCloseFile, chTruncateFile, chMakeFolder, chSyncFile, chWriteToFile,
+		chMakeFile:
+		return trouble("The store cannot read or write its disk now.", soon)
 	case ClickHouseTooManyParts:
 		return trouble("The store has to tidy up what was written before it takes more.", soon)
-	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper:
+	case chSocketTimeout, chNetwork, chAborted, chReadOnly, chFewReplicas, chKeeper, chReadSocket, chWriteSocket,
+		chClientPacket, chServerPacket:
 		return trouble("The store is not all there, or about to stop.", soon)
 	}
 	return nil
+}
+
+// noRoom says whether a disk is full: that of the store, which says so by its own code where it keeps room free, else
+// in the words of the system under many codes, or that of this process.
+func noRoom(err error) bool {
+	if said, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		return said.Code == ClickHouseNoSpace || strings.Contains(said.Message, "No space left on device")
+	}
+	return errors.Is(err, syscall.ENOSPC)
 }
 
 // bounded returns a context whose questions to the store have a bound on the memory that they take, so that the memory

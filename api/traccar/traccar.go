@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -35,7 +36,8 @@ type Config struct {
 	Token    string
 	User     string
 	Password string
-	Private  bool // the server may be on this machine or in a private network
+	Private  bool           // the server may be on this machine or in a private network
+	Networks []netip.Prefix // in which the server may be too, whatever they are
 }
 
 // Validate says what is wrong with the settings.
@@ -88,7 +90,8 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("address of Traccar: %w", err)
 	}
 	return &Client{cfg: cfg, base: base.JoinPath("api"),
-		http: outbound.NewClient(outbound.Reach{Private: cfg.Private}, Timeout)}, nil
+		http: outbound.NewClient(outbound.Reach{Private: cfg.Private, Networks: cfg.Networks},
+			outbound.Bounds{Timeout: Timeout, Answer: maxAnswer})}, nil
 }
 
 // Send sends a command once, and says what became of it, with words for people.
@@ -176,9 +179,9 @@ func (c *Client) ask(ctx context.Context, method string, target *url.URL, body [
 		return 0, "", fmt.Errorf("ask Traccar: %w", err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil && resp.StatusCode >= 300 {
-		err = nil // its status says enough
+	text, err := io.ReadAll(resp.Body)
+	if err != nil && (resp.StatusCode >= 300 || errors.Is(err, outbound.ErrTooLong)) {
+		err = nil // its status and beginning say enough
 	}
 	return resp.StatusCode, string(text), err
 }

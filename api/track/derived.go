@@ -13,6 +13,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
@@ -65,7 +66,8 @@ var derivedSorts = []string{"-from", "from", "updated_at", "-updated_at"}
 
 func (s *derivedResource[E, V]) registerList() {
 	var none V
-	s.api.EventViews[s.from.Kind] = s.told
+	s.api.Events.Derived(s.from.Kind, eventview.View{Of: none, Show: s.told})
+	s.api.Events.At(s.from.Kind, s.path+"/")
 	s.api.Handle(rest.Route{
 		Method: http.MethodGet, Path: s.path, ID: "list" + s.name + "s", Tag: s.tag, Scope: auth.TelematicsRead,
 		Summary: "List " + s.nouns,

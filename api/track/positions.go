@@ -1,6 +1,8 @@
 package track
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/units"
@@ -63,6 +66,8 @@ var latestForms = slices.Concat(export.Tables, []export.Format{export.GeoJSON})
 
 func (a *API) positionRoutes() {
 	a.LivePosition = a.writeLatest
+	a.Events.Derived(fleet.KindPosition, eventview.View{Of: LatestPosition{}, Show: a.toldPosition})
+	a.Events.At(fleet.KindPosition, "/v1/positions/latest?vehicle_id=")
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/positions/latest", ID: "listLatestPositions", Tag: "Tracking",
 		Scope:   auth.TelematicsRead,
@@ -506,6 +511,18 @@ func latestFilter(r *http.Request) (query.LatestFilter, error) {
 		f.Near = &query.Near{Lat: place[0], Lng: place[1], Radius: rest.NumberParam(r, "radius_m", 0)}
 	}
 	return f, nil
+}
+
+// toldPosition shows the place that an event tells of.
+func (a *API) toldPosition(e *fleet.Event, metric bool) (any, error) {
+	var live fleet.Live
+	if err := json.Unmarshal(e.Body, &live); err != nil {
+		return nil, err
+	}
+	p := live.Position(e.Account, e.Vehicle)
+	var buf bytes.Buffer
+	err := a.writeLatest(&buf, &p, metric)
+	return json.RawMessage(buf.Bytes()), err
 }
 
 // writeLatest writes a position as an object of the newest positions.

@@ -186,10 +186,7 @@ func (a *API) qualities(ctx context.Context, db driver.Conn, account fleet.Accou
 	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
 		return nil, err
 	}
-	zone, err := time.LoadLocation(owner.Body.Timezone) // UTC for none
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := fleet.ZoneOf(owner.Body.Timezone)
 	heard, err := query.DevicesHeard(ctx, db, account, only, a.Now())
 	if err != nil {
 		return nil, err

@@ -155,13 +155,7 @@ func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Ti
 
 // localDate is the date at an instant in the first of the zones that there is, as midnight UTC.
 func localDate(now time.Time, zones ...string) time.Time {
-	for _, name := range zones {
-		if zone, err := time.LoadLocation(name); name != "" && err == nil {
-			now = now.In(zone)
-			break
-		}
-	}
-	y, m, d := now.Date()
+	y, m, d := now.In(fleet.ZoneOf(zones...)).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 

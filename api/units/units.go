@@ -44,16 +44,16 @@ func (Gallons) Places() (int, float64) { return 3, fleet.LitresPerGal }
 
 const kmPerMile = fleet.MetresPerMile / 1000
 
-// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
+// MarshalJSON writes all digits; Encode rounds them.
 func (v Miles) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
+// MarshalJSON writes all digits; Encode rounds them.
 func (v WholeMiles) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
+// MarshalJSON writes all digits; Encode rounds them.
 func (v MilesPerHour) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
-// MarshalJSON writes all digits; rest.EncodeJSON rounds them.
+// MarshalJSON writes all digits; Encode rounds them.
 func (v Gallons) MarshalJSON() ([]byte, error) { return unrounded(v) }
 
 // Schema says that it is a whole number, or null, as it is wherever it is shown.
@@ -81,6 +81,20 @@ func unrounded[Q interface {
 func rounding(number string) (string, int, bool) {
 	digits, zeros, ok := strings.Cut(number, exactly)
 	return digits, len(zeros), ok
+}
+
+// Encode writes a value as one line of JSON, in the wanted units, without escaping HTML.
+func Encode(v any, metric bool) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	if metric {
+		return MetricJSON(buf.Bytes())
+	}
+	return ShownJSON(buf.Bytes()), nil
 }
 
 // ShownJSON rounds a document's quantities and leaves everything else as it is.

@@ -86,7 +86,7 @@ const storeStage = "store"
 func stages(tables []string) []stage {
 	all := []stage{
 		{Name: "settled", Tables: []string{"record_settled", "pair_watches", "pair_marks", "fact_runs", "ledger_days",
-			"ledger_months", "ledger_flows", "rollup_looks", "owner_share_looks"}},
+			"ledger_months", "ledger_flows", "ledger_taxes", "rollup_looks", "owner_share_looks"}},
 		{Name: "entries", Tables: []string{"ledger_entries"}},
 		{Name: storeStage}, // everything else
 		{Name: "log", Tables: []string{"record_log"}},
@@ -205,7 +205,8 @@ func (s *settings) slowStore() query.Config {
 // groupTopics are the pipeline's consumer groups with what they read.
 func groupTopics(c topic.Config, group string) map[string][]string {
 	names := consumerGroups(group)
-	return map[string][]string{names[0]: c.Ingest(), names[1]: {c.Changes}, names[2]: {c.Events}}
+	return map[string][]string{names[0]: c.Ingest(), names[1]: {c.Changes}, names[2]: {c.Events}, names[3]: {c.Events},
+		names[4]: {c.Deliveries}, names[5]: {c.Changes}}
 }
 
 // make makes the backup.

@@ -44,7 +44,8 @@ func (m *machine) post(key, path, body string) (int, []byte, error) {
 // promised is what a business was told that it is kept.
 type promised struct {
 	mu       sync.Mutex
-	expenses []string // posted
+	expenses []string  // posted
+	begin    time.Time // of the first fix; the others follow second by second
 	fixes    int
 	refused  map[int]int // by status
 	wrong    []string    // answers that nobody should get
@@ -79,6 +80,7 @@ func (p *promised) work(m *machine, key, unique string, begin time.Time, stop <-
 		})
 	}
 	at := begin
+	p.begin = begin
 	until(func() {
 		fix := fmt.Sprintf(`{"data":[{"unique_id":%q,"fix_at":%q,"lat":52.1,"lng":13.2}]}`, unique, at.Format(time.RFC3339))
 		status, body, err := m.post(key, "/v1/positions", fix)
@@ -149,6 +151,11 @@ func (p *promised) lost(m *machine, key, vehicle string) (expenses, transactions
 			m.t.Errorf("the fix of %s is stored twice", at)
 		}
 		once[at] = true
+	}
+	for i := range p.fixes {
+		if at := p.begin.Add(time.Duration(i) * time.Second).UTC().Format("2006-01-02T15:04:05.000Z"); !once[at] {
+			m.t.Logf("fix %d of %d, that of %s, is not stored; there are %v", i+1, p.fixes, at, stored)
+		}
 	}
 	return expenses, max(transactions, 0), max(p.fixes-len(once), 0)
 }

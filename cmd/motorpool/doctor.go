@@ -353,6 +353,31 @@ func examineKafka(ctx context.Context, s settings) []finding {
 	if err != nil {
 		findings = append(findings, judge("kafka", false, err.Error(),
 			"start 'motorpool up', or give --kafka and, if it wants them, --kafka-tls and --kafka-sasl"))
+		return findings
 	}
-	return findings
+	return append(findings, examineWebhooks(ctx, config))
+}
+
+// mostBehind is how many records may wait to be sent to webhook endpoints that nobody need look at.
+const mostBehind = 100_000
+
+// examineWebhooks looks how far those are behind who send webhooks.
+func examineWebhooks(ctx context.Context, config topic.Config) finding {
+	const what = "kafka webhooks"
+	client, err := config.Client()
+	if err != nil {
+		return judge(what, false, err.Error(), "")
+	}
+	defer topic.Disconnect(client)
+	events, err := topic.Lag(ctx, client, consumerGroup+dispatchGroup, config.Events)
+	if err != nil {
+		return judge(what, false, err.Error(), "")
+	}
+	deliveries, err := topic.Lag(ctx, client, consumerGroup+deliverGroup, config.Deliveries)
+	if err != nil {
+		return judge(what, false, err.Error(), "")
+	}
+	return judge(what, events+deliveries < mostBehind,
+		fmt.Sprintf("%d events and %d deliveries wait for who sends them", events, deliveries),
+		"they are kept for some days: start 'motorpool up' without --webhook-hold, or 'motorpool notify', one more if one runs")
 }

@@ -212,9 +212,11 @@ const (
 	eventsGroup = "-events"
 )
 
-// consumerGroups are all groups of a pipeline, the one that reads what devices send first.
+// consumerGroups are all groups of a pipeline, the one that reads what devices send first, and those that send webhooks
+// last.
 func consumerGroups(group string) []string {
-	return []string{group, group + followGroup, group + eventsGroup}
+	return []string{group, group + followGroup, group + eventsGroup, group + dispatchGroup, group + deliverGroup,
+		group + placesGroup}
 }
 
 // consumer says how the group is consumed. What a lost member may still do must fit into the session.

@@ -56,6 +56,7 @@ type commands struct {
 	Up      upCommand      `cmd:"" help:"Run everything on this machine: ClickHouse, broker, pipeline and interface."`
 	Serve   serveCommand   `cmd:"" help:"Run the HTTP interface against a ClickHouse and a Kafka elsewhere."`
 	Ingest  ingestCommand  `cmd:"" help:"Run the pipeline against a ClickHouse and a Kafka elsewhere."`
+	Notify  notifyCommand  `cmd:"" help:"Send events to webhook endpoints, against a ClickHouse and a Kafka elsewhere, or beside 'up'."`
 	Migrate migrateCommand `cmd:"" help:"Bring ClickHouse to the newest schema and make the topics that are missing."`
 	Replay  replayCommand  `cmd:"" help:"Send recordings (CSV, GPX, Traccar JSON, NMEA 0183) through the pipeline."`
 	Demo    demoCommand    `cmd:"" help:"Make up two years of the demo's rental business."`
@@ -67,6 +68,8 @@ type commands struct {
 	Facts   factsCommand   `cmd:"" help:"Make what reports stand on again, of an account."`
 	Backup  backupCommand  `cmd:"" help:"Make a backup of everything while it runs, into a folder or S3."`
 	Restore restoreCommand `cmd:"" help:"Make an empty data folder or database from a backup."`
+	Listen  listenCommand  `cmd:"" help:"Print an account's events, and forward them to an address, while one develops."`
+	Seal    sealCommand    `cmd:"" help:"Keys that secrets such as those of webhooks are sealed with."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`
 }
 

@@ -14,9 +14,12 @@ import (
 
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/api/geocode"
+	"github.com/motorpool/fleet/api/hook"
+	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/traccar"
+	"github.com/motorpool/fleet/pipeline/webhook"
 )
 
 type serveCommand struct {
@@ -36,8 +39,24 @@ type apiSettings struct {
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
 	GeocoderRate    float64  `help:"Requests a second to that server." default:"1"`
 
+	OutboundNetworks []netip.Prefix `help:"Networks beside the public ones in which servers that somebody names may be, such as 10.20.0.0/16: of addresses, commands to trackers and webhooks." placeholder:"PREFIX"`
+
+	Webhooks    webhookSettings    `embed:"" prefix:"webhook-" group:"Webhooks"`
+	APIWebhooks apiWebhookSettings `embed:"" prefix:"webhook-" group:"Webhooks"`
+
 	Traccar traccarSettings `embed:"" prefix:"traccar-" group:"Traccar"`
 	Clients clientSettings  `embed:"" group:"Clients"`
+}
+
+// webhookSettings say where webhooks may go, in the networks of OutboundNetworks and in public.
+type webhookSettings struct {
+	HTTP  bool     `name:"http" help:"Endpoints may be http:// too, as while one develops."`
+	Ports []uint16 `help:"Ports that endpoints may be on." default:"443,8443"`
+}
+
+// apiWebhookSettings are those of the interface alone.
+type apiWebhookSettings struct {
+	Endpoints int `help:"Webhook endpoints that an account may have." default:"100"`
 }
 
 // traccarSettings say which Traccar server commands to trackers go through.
@@ -51,11 +70,11 @@ type traccarSettings struct {
 }
 
 // client is the client of that server; nil if there is none.
-func (c *traccarSettings) client() (*traccar.Client, error) {
+func (c *traccarSettings) client(networks []netip.Prefix) (*traccar.Client, error) {
 	if c.URL == "" {
 		return nil, nil
 	}
-	config := traccar.Config{URL: c.URL, Token: c.Token, User: c.User, Private: c.Private}
+	config := traccar.Config{URL: c.URL, Token: c.Token, User: c.User, Private: c.Private, Networks: networks}
 	for _, secret := range []struct {
 		file string
 		to   *string
@@ -164,7 +183,13 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err
 	}
-	if deps.Traccar, err = c.Traccar.client(); err != nil {
+	if deps.Traccar, err = c.Traccar.client(c.OutboundNetworks); err != nil {
+		return nil, err
+	}
+	deps.Webhooks = hook.Config{Reach: outbound.Reach{Networks: c.OutboundNetworks, Ports: c.Webhooks.Ports},
+		Plain: c.Webhooks.HTTP, Most: c.APIWebhooks.Endpoints,
+		Commands: &webhook.Commands{DB: p.db, Publisher: p.feed, Topic: p.kafka.Deliveries}}
+	if deps.Webhooks.Keys, err = p.settings.sealKeys(); err != nil {
 		return nil, err
 	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
@@ -211,8 +236,8 @@ func (h *serveHalf) newGeocoder(p *platform, c apiSettings) (rest.Geocoder, erro
 		return offline, err
 	}
 	config := geocode.DefaultConfig()
-	config.Provider, config.URL, config.Private, config.PerSecond =
-		c.Geocoder, c.GeocoderURL, c.GeocoderPrivate, c.GeocoderRate
+	config.Provider, config.URL, config.Private, config.Networks, config.PerSecond =
+		c.Geocoder, c.GeocoderURL, c.GeocoderPrivate, c.OutboundNetworks, c.GeocoderRate
 	h.geocoder, err = geocode.NewOnline(config, offline, p.db, p.log)
 	return h.geocoder, err
 }

@@ -20,6 +20,8 @@ type upCommand struct {
 	ExternalClickHouse bool   `name:"external-clickhouse" help:"ClickHouse runs elsewhere, where --clickhouse says; start none."`
 	BIUser             bool   `name:"bi-user" help:"Deprecated, for 'motorpool bi user create', which makes users of one account: make a ClickHouse user 'bi', read-only, of all accounts. Who has its password can read all accounts, and the files of this program's user: the embedded engine cannot forbid that."`
 	BIHTTP             string `name:"bi-http" help:"Where the embedded ClickHouse speaks HTTP to the users that 'motorpool bi user create' makes, if there are any." default:"127.0.0.1:8124"`
+	WebhookHold        bool   `help:"Send no webhooks: what happens waits, for seven days. For a copy that was restored beside the system that it is of." group:"Webhooks"`
+	WebhookWorkers     int    `help:"Requests to webhook endpoints that are under way at once." default:"256" group:"Webhooks"`
 	Check              bool   `help:"Check the settings and start nothing."`
 }
 
@@ -52,6 +54,9 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer release()
+	if err := s.makeSealKey(); err != nil {
+		return err
+	}
 	var shown *demoShow
 	if c.Demo {
 		if shown, err = loadShow(); err != nil {
@@ -83,6 +88,11 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer serve.close()
+	notify, err := p.newNotify(starting, consumerGroup, notifySettings{networks: c.OutboundNetworks, webhooks: c.Webhooks,
+		workers: c.WebhookWorkers, routes: serve.routes, policies: ingest.policies})
+	if err != nil {
+		return err
+	}
 	ops, err := p.newOps(ingest.checks(), nil)
 	if err != nil {
 		return err
@@ -98,6 +108,11 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 		defer stopServing()
 		return ingest.run(running)
 	})
+	if c.WebhookHold {
+		log.Warn("webhooks are held: nothing is sent until 'up' is started without --webhook-hold")
+	} else {
+		all.Go(func() error { return notify.run(running) })
+	}
 	all.Go(func() error { return serve.run(serving) })
 	all.Go(func() error { return p.room.run(serving) })
 	all.Go(func() error { return ops.run(serving) })

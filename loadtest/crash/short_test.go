@@ -6,7 +6,7 @@ import "time"
 
 // How much is asked of the crash tests.
 const (
-	kills, fixes = 16, 36_000
+	kills, fixes = 8, 18_000
 	ledgerKills  = 2
 	settleLedger = 0 * time.Second // what a dead process left is posted 15 s later
 )

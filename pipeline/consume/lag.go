@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/motorpool/fleet/pipeline/topic"
 )
 
 // PartitionLag says how far a group is with a partition.
@@ -28,22 +30,19 @@ func Lag(ctx context.Context, client *kafka.Client, group string, topics []strin
 	var lags []PartitionLag
 	partitions := make(map[string][]int, len(topics))
 	offsets := make(map[string][]kafka.OffsetRequest, len(topics))
-	for _, topic := range cluster.Topics {
-		if topic.Error != nil {
-			return nil, fmt.Errorf("lag of group %s: topic %s: %w", group, topic.Name, topic.Error)
+	for _, t := range cluster.Topics {
+		if t.Error != nil {
+			return nil, fmt.Errorf("lag of group %s: topic %s: %w", group, t.Name, t.Error)
 		}
-		for _, p := range topic.Partitions {
-			partitions[topic.Name] = append(partitions[topic.Name], p.ID)
-			offsets[topic.Name] = append(offsets[topic.Name], kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
-			lags = append(lags, PartitionLag{Topic: topic.Name, Partition: p.ID})
+		for _, p := range t.Partitions {
+			partitions[t.Name] = append(partitions[t.Name], p.ID)
+			offsets[t.Name] = append(offsets[t.Name], kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
+			lags = append(lags, PartitionLag{Topic: t.Name, Partition: p.ID})
 		}
 	}
 	// The committed offsets come first: a lag that is too large by what is handled meanwhile is better than one of zero
 	// that never was.
-	committed, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: partitions})
-	if err == nil {
-		err = committed.Error
-	}
+	committed, err := topic.Committed(ctx, client, group, partitions)
 	if err != nil {
 		return nil, fmt.Errorf("lag of group %s: %w", group, err)
 	}
@@ -54,7 +53,7 @@ func Lag(ctx context.Context, client *kafka.Client, group string, topics []strin
 	for i := range lags {
 		l := &lags[i]
 		l.Committed = -1
-		for _, p := range committed.Topics[l.Topic] {
+		for _, p := range committed[l.Topic] {
 			if p.Partition == l.Partition {
 				l.Committed, err = p.CommittedOffset, p.Error
 			}

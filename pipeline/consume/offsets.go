@@ -2,11 +2,12 @@ package consume
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/motorpool/fleet/pipeline/topic"
 )
 
 // Standing says how far a group has come in a partition.
@@ -36,17 +37,14 @@ func Standings(ctx context.Context, client *kafka.Client, group string, topics .
 			ids[t.Name] = append(ids[t.Name], p.ID)
 		}
 	}
-	res, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: ids})
-	if err == nil && !errors.Is(res.Error, kafka.GroupIdNotFound) { // nobody has ever been in it
-		err = res.Error
-	}
+	told, err := topic.Committed(ctx, client, group, ids)
 	if err != nil {
 		return nil, fmt.Errorf("where %s stands: %w", group, err)
 	}
 	var all []Standing
 	for _, name := range topics {
-		committed := map[int]kafka.OffsetFetchPartition{} // brokers differ in whether they list what has nothing committed
-		for _, p := range res.Topics[name] {
+		committed := map[int]kafka.OffsetFetchPartition{}
+		for _, p := range told[name] {
 			committed[p.Partition] = p
 		}
 		for _, id := range slices.Sorted(slices.Values(ids[name])) {

@@ -32,6 +32,8 @@ type Config struct {
 	Positions, Telemetry, Traccar, DeadLetters string
 	// Changes says of vehicles that they have new fixes, keyed by vehicle; Events, of one partition, what was derived.
 	Changes, Events string
+	// Deliveries says which endpoints of webhooks are to get which events, keyed by endpoint.
+	Deliveries string
 
 	// What Ensure gives to topics that it makes. Those that exist are left as they are.
 	Partitions  int
@@ -71,6 +73,7 @@ func DefaultConfig() Config {
 		DeadLetters:     "dead_letters",
 		Changes:         "changes",
 		Events:          "events",
+		Deliveries:      "webhook.deliveries",
 		Partitions:      12,
 		Retention:       7 * 24 * time.Hour,
 		MaxMessageBytes: codec.DefaultMaxBytes + 64<<10,
@@ -135,7 +138,8 @@ func (c Config) topics() []wanted {
 	for _, name := range c.Ingest() {
 		topics = append(topics, wanted{name: name, ingest: true})
 	}
-	return append(topics, wanted{name: c.DeadLetters}, wanted{name: c.Changes}, wanted{name: c.Events, single: true})
+	return append(topics, wanted{name: c.DeadLetters}, wanted{name: c.Changes}, wanted{name: c.Deliveries},
+		wanted{name: c.Events, single: true})
 }
 
 // partitions is how many partitions a topic should have.
@@ -156,7 +160,9 @@ func (c Config) Ingest() []string {
 }
 
 // Names returns the names of all topics.
-func (c Config) Names() []string { return append(c.Ingest(), c.DeadLetters, c.Changes, c.Events) }
+func (c Config) Names() []string {
+	return append(c.Ingest(), c.DeadLetters, c.Changes, c.Events, c.Deliveries)
+}
 
 func (c Config) compression() (kafka.Compression, error) {
 	if c.Compression == "none" || c.Compression == "" {

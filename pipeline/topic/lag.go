@@ -2,7 +2,6 @@ package topic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -49,15 +48,12 @@ func progressOf(ctx context.Context, client *kafka.Client, group string,
 			ids[t.Name] = append(ids[t.Name], p.ID)
 		}
 	}
-	done, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: ids})
-	if err == nil && !errors.Is(done.Error, kafka.GroupIdNotFound) { // nobody has ever been in it
-		err = done.Error
-	}
+	done, err := Committed(ctx, client, group, ids)
 	if err != nil {
 		return nil, err
 	}
 	all := map[partition]progress{}
-	for name, partitions := range done.Topics {
+	for name, partitions := range done {
 		for _, p := range partitions {
 			if p.Error != nil {
 				return nil, fmt.Errorf("topic %s: %w", name, p.Error)

@@ -1,12 +1,14 @@
 package topic
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
@@ -86,5 +88,42 @@ func TestLagIsWhatAGroupHasNotCommitted(t *testing.T) {
 	now := time.Now()
 	if done, err := backlog.Done(t.Context()); err != nil || done.Before(before) || done.After(now) {
 		t.Fatalf("more has come since, and done up to %v, %v", done, err)
+	}
+}
+
+// TestLagWaitsForTheCoordinatorOfItsGroup has a broker say for a while that it does not know who keeps the commits of a
+// group, as Apache Kafka does while its first group comes.
+func TestLagWaitsForTheCoordinatorOfItsGroup(t *testing.T) {
+	addr, broker := embeddedtest.FakeBroker(t)
+	c := ensured(t, addr)
+	client, err := c.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Disconnect(client)
+	refuse := func(times int, refusal kafka.Error) {
+		t.Helper()
+		broker.ControlKey(kmsg.OffsetFetch.Int16(), func(req kmsg.Request) (kmsg.Response, error, bool) {
+			if times == 0 {
+				return nil, nil, false
+			}
+			times--
+			broker.KeepControl()
+			answer := req.ResponseKind().(*kmsg.OffsetFetchResponse)
+			answer.ErrorCode = int16(refusal)
+			return answer, nil, true
+		})
+	}
+	for _, refusal := range []kafka.Error{
+		kafka.NotCoordinatorForGroup, kafka.GroupCoordinatorNotAvailable, kafka.GroupLoadInProgress,
+	} {
+		refuse(2, refusal)
+		if lag, err := Lag(t.Context(), client, "new", c.Positions); err != nil || lag != 0 {
+			t.Errorf("after %v: lag %d, %v", refusal, lag, err)
+		}
+	}
+	refuse(1, kafka.GroupAuthorizationFailed)
+	if _, err := Lag(t.Context(), client, "new", c.Positions); !errors.Is(err, kafka.GroupAuthorizationFailed) {
+		t.Errorf("a group that may not be read: %v", err)
 	}
 }

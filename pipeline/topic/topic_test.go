@@ -27,7 +27,7 @@ func config(t testing.TB, brokers ...string) Config {
 	c.Brokers, c.Partitions, c.Replication = brokers, 3, 1
 	suffix := fmt.Sprintf(".%d.%d", os.Getpid(), time.Now().UnixNano())
 	c.Positions, c.Telemetry, c.Traccar, c.DeadLetters = "p"+suffix, "t"+suffix, "tr"+suffix, "d"+suffix
-	c.Changes, c.Events = "c"+suffix, "e"+suffix
+	c.Changes, c.Events, c.Deliveries = "c"+suffix, "e"+suffix, "w"+suffix
 	return c
 }
 
@@ -100,10 +100,10 @@ func TestEnsureMakesWhatIsMissingAndLeavesTheRest(t *testing.T) {
 			missing++
 		}
 	}
-	if missing != 6 {
-		t.Fatalf("%d of 6 topics are missing: %+v", missing, findings)
+	if missing != 7 {
+		t.Fatalf("%d of 7 topics are missing: %+v", missing, findings)
 	}
-	if created, err := Ensure(t.Context(), c); err != nil || len(created) != 6 {
+	if created, err := Ensure(t.Context(), c); err != nil || len(created) != 7 {
 		t.Fatalf("made %v, %v", created, err)
 	}
 	if findings, err = Check(t.Context(), c); err != nil {
@@ -128,7 +128,7 @@ func TestEnsureMakesWhatIsMissingAndLeavesTheRest(t *testing.T) {
 			differ++
 		}
 	}
-	if differ != 5 { // the topic of events has one partition whatever the others have
+	if differ != 6 { // the topic of events has one partition whatever the others have
 		t.Errorf("the differences are not told: %+v", findings)
 	}
 }

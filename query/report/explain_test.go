@@ -45,7 +45,8 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		"rental_days": "account local_date", "rental_sums": "account booking", "driving_days": "account local_date",
 		"driving_months": "account month", "ledger_entries": "account local_date", "ledger_days": "account local_date",
 		"ledger_months": "account month", "ledger_flows": "account ledger_account local_date",
-		"bookings": "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}
+		"ledger_taxes": "account currency booking",
+		"bookings":     "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}
 	for _, name := range Names() {
 		d, seen := Named(name), 0
 		for _, group := range d.Groups {

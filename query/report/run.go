@@ -33,8 +33,10 @@ type Question struct {
 	// the chart of accounts: of each account of the ledger, at the same place, its measure
 	Accounts, Measures []string
 
-	by     string // of totals, the group whose rows they are of, so that both are made of the same
-	totals bool   // a row of everything is wanted beside the others, of a statement that takes this
+	by string // of totals, the group whose rows they are of, so that both are made of the same
+	// a row of everything is wanted beside the others, of a statement that takes this; one that answers it by tag too, of
+	// which a vehicle has many, takes it as totals_by_tag
+	totals bool
 }
 
 // Filters choose what counts; an empty list is any.
@@ -230,7 +232,7 @@ func (d *Definition) args(q Question) []any {
 		"account": uint64(q.Account), "from": q.Span.From.Format(time.DateOnly), "to": q.Span.Until.Format(time.DateOnly),
 		"group": q.Group, "by": cmp.Or(q.by, q.Group), "basis": q.Basis, "currency": q.Currency, "zone": q.Zone,
 		"today":  q.Today.Format(time.DateOnly),
-		"totals": q.totals, "before_from": q.before().From.Format(time.DateOnly),
+		"totals": q.totals, "totals_by_tag": q.totals, "before_from": q.before().From.Format(time.DateOnly),
 		"before_to": q.before().Until.Format(time.DateOnly),
 		"vehicles":  some(q.Filters.Vehicles), "classes": some(q.Filters.Classes), "locations": some(q.Filters.Locations),
 		"channels": some(q.Filters.Channels), "customers": some(q.Filters.Customers), "owners": some(q.Filters.Owners),

@@ -33,7 +33,7 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 		if err = read(q, &raw)(ctx); err == nil {
 			found, err = d.added(raw)
 		}
-	case d.takes["totals"] && d.Adds(q.Group):
+	case d.takes["totals"] && d.Adds(q.Group), d.takes["totals_by_tag"]:
 		q.totals = true
 		err = read(q, &raw)(ctx)
 		if i := slices.IndexFunc(raw, func(r Row) bool { return r.everything }); i >= 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,80 @@ func TestAPanicOfAQuestionIsAnError(t *testing.T) {
 	for _, both := range [][2]func(context.Context) error{{falls, answers}, {answers, falls}} {
 		if err := together(t.Context(), both[0], both[1]); err == nil || !strings.Contains(err.Error(), "no such column") {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Totals that a statement answers with its rows are those that are answered when nothing but they is asked for, by
+// every group: also by tag, where a vehicle is in several rows, and where a rental had two vehicles.
+func TestTotalsOfTheSameReadsAreThoseOfEverything(t *testing.T) {
+	db := schematest.Open(t)
+	for _, text := range []string{
+		`INSERT INTO vehicles (account, id, revision, created_at, updated_at, body)
+			SELECT 3, 1 + number, 1, '2025-01-01', '2025-01-01', concat('{"make":"Kia","fuel_type":"electric","timezone":"Asia/Tokyo","tags":',
+				['[]', '["ev"]', '["ev","van","old"]'][1 + number % 3], '}') FROM numbers(5)`,
+		`INSERT INTO bookings (account, id, revision, created_at, updated_at, body)
+			WITH toDateTime64('2026-01-02 22:30:00', 3, 'UTC') + toIntervalHour(number * 7) AS pickup,
+				t -> formatDateTime(t, '%FT%T.000Z') AS iso
+			SELECT 3, number + 1, 1, pickup - toIntervalHour(number % 50), pickup, concat('{"status":"',
+				['completed', 'completed', 'completed', 'active', 'no_show', 'cancelled', 'expired'][1 + number % 7],
+				'","timezone":"', ['', 'Asia/Tokyo', 'America/New_York'][1 + number % 3], '","channel":"', ['', 'turo'][1 + number % 2],
+				'","currency":"USD","customer_id":"cus_', toString(1 + number % 11), '","vehicle_class_id":"vcl_', toString(number % 3),
+				'","vehicle_id":"veh_', toString(number % 6), if(number % 4 > 0, '', concat('","vehicle_history":[{"vehicle_id":"veh_',
+					toString((number + 1) % 6), '","from":"', iso(pickup), '","until":"', iso(pickup + 3600), '"}],"x":"')),
+				'","billed_days":', toString(1 + number % 9), ',"pickup_at":"', iso(pickup), '","actual_pickup_at":"', iso(pickup),
+				if(number % 7 < 3, concat('","actual_return_at":"', iso(pickup + 7200)), ''), '","charges":[{"type":"time","amount":{"amount":',
+				toString(number), '}}]}')
+			FROM numbers(150)`,
+		`INSERT INTO vehicle_statuses (account, vehicle, since, revision, status)
+			SELECT 3, number % 6, toDateTime64('2026-01-02 23:00:00', 3, 'UTC') + toIntervalHour(number * 5), 1, 'available' FROM numbers(150)`,
+		`INSERT INTO visits (account, vehicle, id, revision, start_at, end_at, geofence)
+			SELECT 3, number % 6, number, 1, toDateTime64('2026-01-02 23:00:00.600', 3, 'UTC') + toIntervalHour(number * 5) AS began,
+				began + toIntervalHour(number), 1 + number % 3 FROM numbers(100)`,
+		`INSERT INTO alerts (account, vehicle, id, revision, start_at, end_at, alert_kind, severity) SELECT account, vehicle, id, 1,
+			start_at, end_at, ['speeding', 'idling'][geofence], 'warning' FROM visits WHERE account = 3 AND geofence < 3`,
+		`INSERT INTO charges (account, vehicle, id, revision, start_at, end_at, energy_kwh)
+			SELECT account, vehicle, id, 1, start_at, end_at, if(id % 3 = 0, NULL, 20) FROM visits WHERE account = 3`,
+		`INSERT INTO vehicle_days (account, local_date, vehicle, currency, driven_m, fuel_l, energy_kwh)
+			SELECT account, toDate32(start_at), vehicle, 'USD', 1000.7 * id, id % 5, 0.3 * id FROM visits WHERE account = 3`,
+		`INSERT INTO vehicle_months (account, month, vehicle, currency, driven_m, fuel_l, energy_kwh, driven_days, fuelled_m)
+			SELECT account, toStartOfMonth(local_date), vehicle, currency, sum(driven_m), sum(fuel_l), sum(energy_kwh), count(),
+				sumIf(driven_m, fuel_l > 0) FROM vehicle_days WHERE account = 3 GROUP BY ALL`,
+	} {
+		if err := db.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, name := range []string{"alerts", "bookings", "customers", "energy", "geofence_time", "pickups", "turnaround"} {
+		d := Named(name)
+		q := Question{Account: 3, Span: Span{day, day.AddDate(0, 0, 49)}, Group: "total", Basis: Accrual, Currency: "USD",
+			Zone: "America/Chicago", Today: day, Accounts: []string{"revenue.time"}, Measures: []string{"revenue_time"}}
+		want, err := d.Answer(t.Context(), db, q)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !d.takes["totals"] && !d.takes["totals_by_tag"] || want.Totals.Values[0].Float() < 10 {
+			t.Errorf("%s is %v", name, want.Totals.Values)
+		}
+		for _, group := range d.Groups {
+			of := q
+			of.Group = group
+			a, err := d.Answer(t.Context(), db, of)
+			if err != nil {
+				t.Fatalf("%s by %s: %v", name, group, err)
+			}
+			if !slices.Equal(a.Totals.Values, want.Totals.Values) || len(a.Rows) == 0 {
+				t.Errorf("%s by %s: in all %v, and %v if nothing else is asked for", name, group, a.Totals.Values,
+					want.Totals.Values)
+			}
+			keys := map[string]bool{}
+			for _, row := range a.Rows {
+				if keys[row.Key] {
+					t.Errorf("%s by %s: two rows of %q", name, group, row.Key)
+				}
+				keys[row.Key] = true
+			}
 		}
 	}
 }

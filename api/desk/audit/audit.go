@@ -27,10 +27,10 @@ const (
 	Transactions = "transactions" // unbalanced, incomplete or doubled ones
 	Deposits     = "deposits"     // held by the ledger against owed by bookings
 	Rollups      = "rollups"      // against the ledger
-	Rentals      = "rentals"      // rented seconds, billed days and that sums are there, against bookings
+	Rentals      = "rentals"      // rented seconds and billed days against bookings, money of rentals against the ledger
 	Calendars    = "calendars"    // against rented seconds
 	Facts        = "facts"        // their money against the ledger
-	Driven       = "driven"       // their distance, fuel and energy against trips and charges
+	Driven       = "driven"       // their distance, fuel and energy against trips and charges, metres of rentals too
 	Months       = "months"       // of facts, against their days
 )
 
@@ -125,6 +125,7 @@ type look struct {
 // of runs a check.
 func (l look) of(check string) ([]Drift, error) {
 	query := schemas.Query("audit_" + check)
+	accounts, measures, signs := ledger.Measured()
 	switch check {
 	case Counts:
 		return each(l.ctx, schemas.Feeds(), func(f schemas.Feed) ([]Drift, error) {
@@ -135,12 +136,11 @@ func (l look) of(check string) ([]Drift, error) {
 				clickhouse.Named("kind", f.Kinds[0]), clickhouse.Named("kinds", f.Kinds))
 		})
 	case Facts:
-		accounts, measures, signs := ledger.Measured()
 		months, err := schemas.RollupMonths(l.ctx, l.db, time.Time{})
 		if err != nil {
 			return nil, err
 		}
-		return l.months(check, months, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures),
+		return l.months(check, query, months, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures),
 			clickhouse.Named("signs", signs))
 	case Driven:
 		months, err := schemas.AllRows(l.ctx, l.db, "read when anything was driven", schemas.Query("driven_months"), nil,
@@ -148,17 +148,22 @@ func (l look) of(check string) ([]Drift, error) {
 		if err != nil {
 			return nil, err
 		}
-		return l.months(check, months)
+		return each(l.ctx, []string{query, schemas.Query("audit_rental_metres")}, func(query string) ([]Drift, error) {
+			return l.months(check, query, months)
+		})
+	case Rentals:
+		return each(l.ctx, []string{query, schemas.Query("audit_rental_sums")}, func(query string) ([]Drift, error) {
+			return l.rows(check, query, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
+		})
 	default:
 		return l.rows(check, query)
 	}
 }
 
-// months runs a check month by month.
-func (l look) months(check string, months []string, args ...any) ([]Drift, error) {
+// months runs a query of a check month by month.
+func (l look) months(check, query string, months []string, args ...any) ([]Drift, error) {
 	return each(l.ctx, months, func(month string) ([]Drift, error) {
-		return l.rows(check, schemas.Query("audit_"+check),
-			append(slices.Clip(args), clickhouse.Named("month", month))...)
+		return l.rows(check, query, append(slices.Clip(args), clickhouse.Named("month", month))...)
 	})
 }
 

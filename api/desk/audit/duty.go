@@ -70,8 +70,8 @@ func (a *Audit) Reconcile(ctx context.Context) error {
 	return errors.Join(err, a.tell(ctx, drifts), a.repairRollups(ctx, time.Time{}))
 }
 
-// told is what an event says of the drifts of a check in an account.
-type told struct {
+// Told is what an event says of the drifts of a check in an account.
+type Told struct {
 	ID     string      `json:"id"` // of the account
 	Object string      `json:"object"`
 	Check  string      `json:"check"`
@@ -97,12 +97,12 @@ func (a *Audit) tell(ctx context.Context, drifts []Drift) error {
 		check   string
 	}
 	var order []about
-	bodies, hashes := map[about]*told{}, map[about]uint64{}
+	bodies, hashes := map[about]*Told{}, map[about]uint64{}
 	for _, d := range drifts {
 		key := about{d.Account, d.Check}
 		if bodies[key] == nil {
 			order = append(order, key)
-			bodies[key] = &told{ID: d.Account.String(), Object: "books", Check: d.Check, Repair: RepairCommand}
+			bodies[key] = &Told{ID: d.Account.String(), Object: "books", Check: d.Check, Repair: RepairCommand}
 		}
 		b := bodies[key]
 		if b.Drifts++; b.Drifts <= examples {

@@ -119,10 +119,7 @@ func (d *Books) booksOf(ctx context.Context, account fleet.AccountID) (*time.Loc
 	if err != nil {
 		return nil, 0, err
 	}
-	zone, err := time.LoadLocation(r.Body.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := fleet.ZoneOf(r.Body.Timezone)
 	closed := ledger.Day(0)
 	if r.Body.BooksClosed != "" {
 		if closed, err = ledger.ParseDay(r.Body.BooksClosed); err != nil {

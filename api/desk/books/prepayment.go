@@ -62,11 +62,7 @@ func (d *Books) billPayment(ctx context.Context, w record.Written, id, booking u
 
 // billedOn writes the day from which on a booking is billed, "" while it is not.
 func billedOn(b *record.Booking, f *record.BookedFor) string {
-	zone, err := time.LoadLocation(f.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
-	if day := ledger.BilledOn(b, zone); day != 0 {
+	if day := ledger.BilledOn(b, fleet.ZoneOf(f.Timezone)); day != 0 {
 		return day.String()
 	}
 	return ""

@@ -60,7 +60,7 @@ func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID, through led
 		if failed, ok := errors.AsType[*subjectError](err); ok {
 			refused, ok := errors.AsType[*fleet.Error](failed.err)
 			if ok && refused.Code != fleet.CodeUnavailable {
-				return fleet.NewError(fleet.CodeConflict, "The books cannot be closed, because what "+failed.subject+
+				return fleet.NewError(fleet.CodeConflict, "The books cannot be closed, because what "+failed.what()+
 					" costs by schedule cannot be brought into them: "+refused.Message)
 			}
 		}
@@ -80,6 +80,14 @@ type subjectError struct {
 }
 
 func (e *subjectError) Error() string { return e.subject + ": " + e.err.Error() }
+
+// what says what the subject is. People are told the name of a record in the place of its id.
+func (e *subjectError) what() string {
+	if _, err := fleet.ParseID(fleet.RecurringCostPrefix, e.subject); err == nil {
+		return "the recurring cost " + e.subject
+	}
+	return "the vehicle " + e.subject
+}
 
 func (e *subjectError) Unwrap() error { return e.err }
 
@@ -290,9 +298,7 @@ func (r *round) ask(ctx context.Context, subject string, ahead ledger.Day) (*ask
 
 // in has a subject count its days where a vehicle is.
 func (a *asked) in(v *record.Vehicle) {
-	if zone, err := time.LoadLocation(v.Timezone); err == nil && v.Timezone != "" {
-		a.zone = zone
-	}
+	a.zone = ledger.ZoneOf(v.Timezone, a.zone)
 }
 
 // standing are expenses as a schedule looks at them, by people alone or also by recurring costs.
@@ -358,15 +364,13 @@ func (r *round) do(ctx context.Context, subject string) (next time.Time, whole b
 // next is the beginning of the next day on which something falls due: at the latest of the next month, so that
 // whatever was missed is found.
 func (a *asked) next() time.Time {
-	y, m, _ := a.today.Time().Date()
-	next := ledger.DayOf(time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC), time.UTC)
+	next := a.today.Month(1)
 	for _, i := range a.Items {
 		if i.Due > a.today {
 			next = min(next, i.Due)
 		}
 	}
-	y, m, day := next.Time().Date()
-	return time.Date(y, m, day, 0, 0, 0, 0, a.zone)
+	return next.Begins(a.zone)
 }
 
 // carryOut writes changes, some at once.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -141,7 +142,7 @@ var personal = []string{"notes", "note", "delivery_address", "signed_by", "metad
 	"transfer_note", "contact", "address", "title", "description", "explanation", "place", "location", "evidence",
 	"vendor", "assignee", "reported_by", "driver", "resolution", "phone", "reason", "status_reason", "fail_reason",
 	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail",
-	"seller", "footer", "memo", "reversal_reason"}
+	"seller", "footer", "memo", "reversal_reason", "parameters"}
 
 // stored is what is known of any record.
 type stored struct {
@@ -276,34 +277,77 @@ func besideState(kind string, same bool, before, after *stored) (types []string)
 	return types
 }
 
-// eventBody is the object of the events of a revision.
+// eventBody is the object of the events of a revision; what it was before is a member of it, which whoever shows events
+// takes out.
 func eventBody(w record.Written) (json.RawMessage, error) {
 	object := map[string]any{}
-	if w.Kind == record.Jobs.Name { // who does it, and for whom, is nobody's business
+	switch {
+	case w.Kind == record.Jobs.Name:
 		var job stored
 		if err := json.Unmarshal(w.After, &job); err != nil {
 			return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
 		}
-		object["kind"], object["subject_id"] = job.Kind, job.Subject
-		object["records"], object["format"] = job.Transfer.Records, job.Transfer.Format
-		object["finished_at"] = job.Transfer.FinishedAt
-		if job.Error != "" {
-			object["error"] = job.Error
+		text, err := json.Marshal(Report{Kind: job.Kind, SubjectID: job.Subject, Records: job.Transfer.Records,
+			Format: job.Transfer.Format, FinishedAt: job.Transfer.FinishedAt, Error: job.Error})
+		if err == nil {
+			err = json.Unmarshal(text, &object)
 		}
-	} else if !slices.Contains(thin, w.Kind) {
-		dec := json.NewDecoder(bytes.NewReader(w.After))
-		dec.UseNumber()
-		if err := dec.Decode(&object); err != nil {
-			return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
 		}
-		if driver, _ := object["driver"].(string); w.Kind == record.TripDrivers.Name &&
-			strings.HasPrefix(driver, fleet.CustomerPrefix) {
-			object["driver_id"] = driver
+	case !slices.Contains(thin, w.Kind):
+		var err error
+		if object, err = members(w, w.After); err != nil {
+			return nil, err
 		}
-		scrub(object)
+		if w.Before != nil {
+			before, err := members(w, w.Before)
+			if err != nil {
+				return nil, err
+			}
+			if was := replaced(before, object); len(was) > 0 {
+				object[PreviousAttributes] = was
+			}
+		}
 	}
 	object["id"], object["object"], object["revision"] = fleet.FormatID(w.Prefix, w.ID), w.Kind, w.Revision
 	return json.Marshal(object)
+}
+
+// PreviousAttributes is the member of an event's body that has those members of the record that were others before, as
+// they were; null if there was none.
+const PreviousAttributes = "previous_attributes"
+
+// members are those of a stored body that may be told.
+func members(w record.Written, body []byte) (map[string]any, error) {
+	object := map[string]any{}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if err := dec.Decode(&object); err != nil {
+		return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
+	}
+	if driver, _ := object["driver"].(string); w.Kind == record.TripDrivers.Name &&
+		strings.HasPrefix(driver, fleet.CustomerPrefix) {
+		object["driver_id"] = driver
+	}
+	scrub(object)
+	return object, nil
+}
+
+// replaced are the members that were others before.
+func replaced(before, after map[string]any) map[string]any {
+	was := map[string]any{}
+	for name, value := range before {
+		if !reflect.DeepEqual(value, after[name]) {
+			was[name] = value
+		}
+	}
+	for name := range after {
+		if _, ok := before[name]; !ok {
+			was[name] = nil
+		}
+	}
+	return was
 }
 
 // scrub takes out what may be about a person, at any depth.
@@ -311,7 +355,7 @@ func scrub(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			if slices.Contains(personal, name) || strings.HasPrefix(name, "licence") {
+			if TakesOut(name) {
 				delete(v, name)
 				continue
 			}

@@ -14,26 +14,6 @@ const (
 	yearsAhead = ledger.MaxDays/365 + 1
 )
 
-// begins is the first moment of a day in a zone: midnight, or what comes instead of it where the clocks
-// are changed then.
-func begins(day ledger.Day, zone *time.Location) time.Time {
-	y, m, d := day.Time().Date()
-	at := time.Date(y, m, d, 0, 0, 0, 0, zone)
-	before := func(t time.Time) bool { return ledger.DayOf(t, zone) < day }
-	if !before(at) && before(at.Add(-time.Second)) {
-		return at
-	}
-	from, to := day.Time().Add(-20*time.Hour).Unix(), day.Time().Add(20*time.Hour).Unix()
-	for from+1 < to { // before holds at from, and not at to
-		if middle := (from + to) / 2; before(time.Unix(middle, 0)) {
-			from = middle
-		} else {
-			to = middle
-		}
-	}
-	return time.Unix(to, 0)
-}
-
 // bounds are the local days of some zones, by the names that records have for them.
 type bounds struct {
 	from, to     ledger.Day
@@ -50,12 +30,12 @@ func boundsOf(zones map[string]*time.Location, from, to ledger.Day) (*bounds, er
 	}
 	b := &bounds{from: from, to: to, table: table}
 	for name, zone := range zones {
-		begun := begins(from, zone).Unix()
+		begun := from.Begins(zone).Unix()
 		if b.begins == 0 || begun < b.begins {
 			b.begins = begun
 		}
 		for day := from; day <= to; day++ {
-			ends := begins(day+1, zone).Unix()
+			ends := (day + 1).Begins(zone).Unix()
 			if err := table.Append(name, int32(day), begun, ends); err != nil {
 				return nil, err
 			}
@@ -64,10 +44,4 @@ func boundsOf(zones map[string]*time.Location, from, to ledger.Day) (*bounds, er
 		b.ends = max(b.ends, begun)
 	}
 	return b, nil
-}
-
-// month is the first day of the month that a day is in, so many months later.
-func month(day ledger.Day, later int) ledger.Day {
-	y, m, _ := day.Time().Date()
-	return ledger.DayOf(time.Date(y, m+time.Month(later), 1, 0, 0, 0, 0, time.UTC), time.UTC)
 }

@@ -253,23 +253,23 @@ func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) e
 	if err != nil {
 		return err
 	}
-	stands := func(day ledger.Day) bool { return slices.ContainsFunc(made, month(day, 0).Time().Equal) }
+	stands := func(day ledger.Day) bool { return slices.ContainsFunc(made, day.Month(0).Time().Equal) }
 	name := fleet.AccountID(a.id)
 	for from <= to {
 		if stands(to) {
-			to = month(to, 0) - 1
+			to = to.Month(0) - 1
 			continue
 		}
-		first := max(from, month(to, 0))
+		first := max(from, to.Month(0))
 		for first > from && !stands(first-1) {
-			first = max(from, month(first-1, 0))
+			first = max(from, (first - 1).Month(0))
 		}
 		since := looked{f.Now(), time.Now()}
 		f.Log.InfoContext(ctx, "facts are made for the first time", "account", name, "from", first, "to", to)
 		err := f.Make(ctx, name, first, to, func(m Made) error {
 			f.Log.InfoContext(ctx, "facts of a month are made", "account", name, "month", m.From, "back to", first,
 				"took", m.Took)
-			return f.note(ctx, a.id, month(m.From, 0), since, 0, m.Took)
+			return f.note(ctx, a.id, m.From.Month(0), since, 0, m.Took)
 		})
 		if err != nil {
 			return err
@@ -367,8 +367,8 @@ type span struct {
 
 // add adds days of a vehicle, or of every one.
 func (p pieces) add(a account, vehicle uint64, every bool, from, to ledger.Day) {
-	for ; from <= to; from = month(from, 1) {
-		key, until := piece{a.id, month(from, 0)}, min(to, month(from, 1)-1)
+	for ; from <= to; from = from.Month(1) {
+		key, until := piece{a.id, from.Month(0)}, min(to, from.Month(1)-1)
 		s := p[key]
 		if s == nil {
 			s = &span{from: from, to: until, vehicles: map[uint64]bool{}}

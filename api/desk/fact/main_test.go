@@ -96,7 +96,7 @@ func (f *flaky) Exec(ctx context.Context, text string, args ...any) error {
 	if f.rng == nil || !strings.Contains(text, "INSERT INTO") {
 		return f.Conn.Exec(ctx, text, args...)
 	}
-	switch f.rng.IntN(9) { // a look has a dozen inserts, and is repeated until all are done
+	switch f.rng.IntN(16) { // a look has fifteen inserts or more, and is repeated until all are done: some seven times
 	case 0:
 		f.failed++
 		return errDied

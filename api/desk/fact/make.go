@@ -48,8 +48,8 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if err := f.rentals(ctx, a, bookings); err != nil {
 		return err
 	}
-	for ; from <= to; to = month(to, 0) - 1 {
-		first := max(from, month(to, 0))
+	for ; from <= to; to = to.Month(0) - 1 {
+		first := max(from, to.Month(0))
 		if err := f.days(ctx, a, first, to, nil); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 // TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond looks at a random history now and then. The long tests look
 // at more of them, and more often.
-func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) { randomHistory(t, 0, 160) }
+func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) { randomHistory(t, 0, 80) }
 
 // randomHistory does things at random in three zones, of which each changes its clocks meanwhile, and has processes die
 // while they make facts, which is after so many things or up to twice as many. Whatever happened, the facts are those

@@ -93,14 +93,14 @@ func (d *Papers) payOut(ctx context.Context, by record.Author, account fleet.Acc
 		if voided {
 			continue
 		}
-		amount, what, settles, err := d.takeOff(ctx, by, account, r, fleet.FormatID(fleet.ExpensePrefix, id))
+		amount, what, paid, err := d.takeOff(ctx, by, account, r, fleet.FormatID(fleet.ExpensePrefix, id))
 		if err != nil {
 			return id, err
 		}
 		e, _, err := d.Expenses.Ensure(ctx, by, account, id, record.Expense{ExpenseFields: record.ExpenseFields{
 			Category: ledger.OwnerPayout, OwnerCustomerID: r.Body.CustomerID, Description: what, Amount: amount,
 			IncurredOn: o.PaidOn, PaidOn: o.PaidOn, PaymentMethod: o.Method}, Status: record.ExpensePosted,
-			PostedAt: record.InstantOf(d.Now()), StatementID: statement, Settles: append(settles, statement)})
+			PostedAt: record.InstantOf(d.Now()), StatementID: statement, StatementIDs: append(paid, statement)})
 		if err != nil || e.Body.Status != record.ExpenseVoided {
 			return id, err
 		}
@@ -133,7 +133,7 @@ func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.Ac
 			"statement that is paid and comes to more; what is due until then can be written as an expense of the category "+
 			"owner_payout.")
 	}
-	what, settles := r.Body.Number, []string{}
+	what, paid := r.Body.Number, []string{}
 	for _, s := range owes {
 		if s.Body.Status == record.PaperPaid && d.Now().Sub(s.UpdatedAt) > d.Store.Abandoned() {
 			// Whoever took it off has died, and it may be about to be opened: it is taken off anew.
@@ -153,10 +153,10 @@ func (d *Papers) takeOff(ctx context.Context, by record.Author, account fleet.Ac
 		if taken { // and by no other payout meanwhile
 			amount.Amount += s.Body.Total.Amount
 			what += ", less " + s.Body.Number
-			settles = append(settles, fleet.FormatID(fleet.OwnerPaperPrefix, s.ID))
+			paid = append(paid, fleet.FormatID(fleet.OwnerPaperPrefix, s.ID))
 		}
 	}
-	return amount, what, settles, nil
+	return amount, what, paid, nil
 }
 
 // ofOwner are the statements of an owner in a currency.
@@ -175,8 +175,8 @@ func (d *Papers) ofOwner(ctx context.Context, account fleet.AccountID, owner, cu
 // pays says whether a payout pays a statement that says so: one that was not voided, and that counts it if it says whom
 // it counts, which those that were posted by an older version do not.
 func pays(payout *record.Expense, statement uint64) bool {
-	return payout.Status != record.ExpenseVoided && (len(payout.Settles) == 0 ||
-		slices.Contains(payout.Settles, fleet.FormatID(fleet.OwnerPaperPrefix, statement)))
+	return payout.Status != record.ExpenseVoided && (len(payout.StatementIDs) == 0 ||
+		slices.Contains(payout.StatementIDs, fleet.FormatID(fleet.OwnerPaperPrefix, statement)))
 }
 
 // unpay has a statement that says that a payout pays it be to be paid again. One that another payout pays by now stays,

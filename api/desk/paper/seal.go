@@ -38,10 +38,7 @@ func (d *Papers) settingOf(ctx context.Context, account fleet.AccountID) (settin
 	if err != nil {
 		return setting{}, err
 	}
-	s := setting{zone: time.UTC, settings: a.Body.Papers, currency: a.Body.Currency}
-	if zone, err := time.LoadLocation(a.Body.Timezone); err == nil {
-		s.zone = zone
-	}
+	s := setting{zone: fleet.ZoneOf(a.Body.Timezone), settings: a.Body.Papers, currency: a.Body.Currency}
 	if s.settings == nil {
 		s.settings = &record.PaperSettings{}
 	}

@@ -127,7 +127,7 @@ func (r *round) read(ctx context.Context, pairs []query.PendingMaintenance) erro
 		return err
 	}
 	account, err := r.d.Accounts.Get(ctx, r.account, uint64(r.account))
-	r.zone = zoneOf(account.Body.Timezone)
+	r.zone = fleet.ZoneOf(account.Body.Timezone)
 	return err
 }
 
@@ -161,7 +161,7 @@ func (r *round) look(ctx context.Context, p query.PendingMaintenance) error {
 		basis: []uint64{schedule.Revision, task.Revision},
 		now:   due.Now{At: r.now, Zone: r.zone}, meters: metersIn(r.meters[p.Vehicle], r.zone)}
 	if vehicle.Timezone != "" {
-		c.now.Zone = zoneOf(vehicle.Timezone)
+		c.now.Zone = fleet.ZoneOf(vehicle.Timezone)
 		c.meters = metersIn(r.meters[p.Vehicle], c.now.Zone)
 	}
 	if p.Reminder == 0 {
@@ -264,15 +264,6 @@ func metersIn(m query.Meters, zone *time.Location) due.Meters {
 	out.Mi, out.MiOn, out.MiPerDay = read(&m.OdometerMi)
 	out.Hours, out.HoursOn, out.HoursPerDay = read(&m.EngineHours)
 	return out
-}
-
-// zoneOf is the zone of a name, which was checked when it was written; UTC without one.
-func zoneOf(name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
 }
 
 // bodyOf decodes the body of a stored record.

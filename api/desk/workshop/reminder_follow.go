@@ -63,12 +63,12 @@ func (d *Workshop) anchorAt(ctx context.Context, account fleet.AccountID, vehicl
 	if err != nil {
 		return nil, err
 	}
-	m := metersIn(all[id], zoneOf(zone))
+	m := metersIn(all[id], fleet.ZoneOf(zone))
 	if mi != nil {
 		read := float64(*mi)
 		m.Mi = &read
 	}
-	return due.Anchor{}.Completed(due.DayOf(at, zoneOf(zone)), m).Record(), nil
+	return due.Anchor{}.Completed(due.DayOf(at, fleet.ZoneOf(zone)), m).Record(), nil
 }
 
 // reminderFollows does what a schedule asks for when its task falls due: a draft of a work order, and a block while it

@@ -41,14 +41,19 @@ func (d *Yard) takeOutDisposed(ctx context.Context) error {
 			if gone, err := d.disposed(ctx, r); err != nil || !gone {
 				return err
 			}
-			return rental.MoveVehicle(r,
-				rental.VehicleMove{To: record.VehicleOutOfService, Reason: "disposed of on " + r.Body.DisposalOn}, d.Now())
+			return d.takeOut(r)
 		})
 		if err != nil {
 			return fmt.Errorf("vehicle %d: %w", v.Vehicle, err)
 		}
 		return nil
 	})
+}
+
+// takeOut takes a vehicle out of service that was disposed of.
+func (d *Yard) takeOut(r *record.Record[record.Vehicle]) error {
+	return rental.MoveVehicle(r,
+		rental.VehicleMove{To: record.VehicleOutOfService, Reason: "disposed of on " + r.Body.DisposalOn}, d.Now())
 }
 
 // refuseDisposed refuses to make a vehicle available that has left the fleet.

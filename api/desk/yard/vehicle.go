@@ -359,6 +359,19 @@ func inspected(b *record.Booking) bool {
 	return false
 }
 
+// ready makes a vehicle available again, or takes it out of service if it has left the fleet meanwhile.
+func (d *Yard) ready(ctx context.Context, r *record.Record[record.Vehicle], reason string) error {
+	gone, err := d.disposed(ctx, r)
+	if err != nil {
+		return err
+	}
+	if gone {
+		return d.takeOut(r)
+	}
+	return rental.MoveVehicle(r,
+		rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
+}
+
 // endTurnaround makes a vehicle available again, or brings it into the work that waits for it; with an open
 // safety-critical issue it stays where it is.
 func (d *Yard) endTurnaround(ctx context.Context, r *record.Record[record.Vehicle], reason string) error {
@@ -370,8 +383,7 @@ func (d *Yard) endTurnaround(ctx context.Context, r *record.Record[record.Vehicl
 		return rental.MoveVehicle(r,
 			rental.VehicleMove{To: record.VehicleMaintenance, Reason: "work goes on", Cause: work[0]}, d.Now())
 	}
-	return rental.MoveVehicle(r,
-		rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
+	return d.ready(ctx, r, reason)
 }
 
 // endMaintenance makes a vehicle available again when what brought it into maintenance is over, unless
@@ -385,8 +397,7 @@ func (d *Yard) endMaintenance(ctx context.Context, r *record.Record[record.Vehic
 		r.Body.StatusCause, r.Body.StatusUntil = work[0], record.Instant{}
 		return nil
 	}
-	return rental.MoveVehicle(r,
-		rental.VehicleMove{To: record.VehicleAvailable, Reason: reason, Cause: r.Body.StatusCause}, d.Now())
+	return d.ready(ctx, r, reason)
 }
 
 // maintain brings a vehicle into maintenance for a cause that began at an instant, unless it is somewhere else

@@ -9,7 +9,6 @@ package cost
 
 import (
 	"math/bits"
-	"time"
 
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
@@ -86,20 +85,6 @@ func byHand(items []Item, posted []Posted, alike func(*Item, *Posted) bool) {
 func monthOf(d ledger.Day) int {
 	y, m, _ := d.Time().Date()
 	return y*12 + int(m) - 1
-}
-
-// firstOf is the first day of a month by its number.
-func firstOf(month int) ledger.Day { return dayOf(month/12, time.Month(month%12+1), 1) }
-
-func dayOf(year int, month time.Month, day int) ledger.Day {
-	return ledger.DayOf(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), time.UTC)
-}
-
-// addMonths is the same day of the month so many months on, or the last of that month if it has no such day.
-func addMonths(d ledger.Day, months int) ledger.Day {
-	to := firstOf(monthOf(d) + months)
-	_, _, day := d.Time().Date()
-	return min(to+ledger.Day(day)-1, firstOf(monthOf(to)+1)-1)
 }
 
 // day reads a date; 0 if there is none.

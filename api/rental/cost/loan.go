@@ -85,9 +85,9 @@ func loan(v *record.VehicleFields, gone ledger.Day, lacks map[What]string) (inte
 		lacks[Principal] = "financing.monthly_payment does not cover the interest"
 	}
 	money := func(amount int64) record.Money { return record.Money{Amount: amount, Currency: f.Principal.Currency} }
-	last, left := addMonths(first, -1), f.Principal.Amount
+	last, left := first.AddMonths(-1), f.Principal.Amount
 	for i, p := range payments {
-		on := addMonths(first, i)
+		on := first.AddMonths(i)
 		if !on.Known() {
 			break
 		}

@@ -18,7 +18,7 @@ func periods(what What, category string, amount record.Money, every int, from, e
 	}
 	var items []Item
 	for n := 1; ; n++ {
-		begin, next := addMonths(from, (n-1)*every), addMonths(from, n*every)
+		begin, next := from.AddMonths((n-1)*every), from.AddMonths(n*every)
 		if begin > through || !next.Known() || end != 0 && begin >= end || gone != 0 && begin >= gone {
 			return items
 		}
@@ -71,7 +71,7 @@ func lease(v *record.VehicleFields, gone, through ledger.Day, lacks map[What]str
 		return nil
 	}
 	if f.TermMonths > 0 {
-		end = addMonths(from, f.TermMonths)
+		end = from.AddMonths(f.TermMonths)
 	}
 	return periods(Lease, categories[Lease], *f.MonthlyPayment, 1, from, end, gone, through)
 }

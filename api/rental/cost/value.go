@@ -18,7 +18,7 @@ func straightLine(total int64, from, before ledger.Day) []piece {
 	var all []piece
 	var days []int64
 	for at := from; at < before; {
-		next := min(firstOf(monthOf(at)+1), before)
+		next := min(at.Month(1), before)
 		all, days = append(all, piece{from: at, before: next}), append(days, int64(next-at))
 		at = next
 	}
@@ -36,7 +36,7 @@ func declining(cost, residual int64, from ledger.Day, months int) []piece {
 	for i := range all {
 		left := book - residual
 		part := min(left, max(share(book, 2, int64(months)), share(left, 1, int64(months-i))))
-		all[i] = piece{from: addMonths(from, i), before: addMonths(from, i+1), amount: part}
+		all[i] = piece{from: from.AddMonths(i), before: from.AddMonths(i + 1), amount: part}
 		book -= part
 	}
 	return all
@@ -47,7 +47,7 @@ func byMonth(pieces []piece, end ledger.Day) []Item {
 	var items []Item
 	for _, p := range pieces {
 		for at := p.from; at < p.before && (end == 0 || at < end); {
-			next := before(min(firstOf(monthOf(at)+1), p.before), end)
+			next := before(min(at.Month(1), p.before), end)
 			n := int64(p.before - p.from)
 			part := firstDays(p.amount, n, int64(next-p.from)) - firstDays(p.amount, n, int64(at-p.from))
 			if last := len(items) - 1; last >= 0 && items[last].Number == monthOf(at) {
@@ -71,7 +71,7 @@ func unitsOfProduction(
 	var items []Item
 	metres, taken := int64(0), int64(0)
 	for at := from; taken < total && (end == 0 || at < end); {
-		next := before(firstOf(monthOf(at)+1), end)
+		next := before(at.Month(1), end)
 		if next > through {
 			break
 		}
@@ -140,7 +140,7 @@ func depreciation(
 	case v.DepreciationMethod == "declining":
 		items = byMonth(declining(cost, max(residual, 0), from, v.UsefulLifeMonths), gone)
 	default:
-		items = byMonth(straightLine(cost-max(residual, 0), from, addMonths(from, v.UsefulLifeMonths)), gone)
+		items = byMonth(straightLine(cost-max(residual, 0), from, from.AddMonths(v.UsefulLifeMonths)), gone)
 	}
 	kept := items[:0]
 	for _, i := range items {

@@ -3,6 +3,8 @@ package due
 import (
 	"fmt"
 	"time"
+
+	"github.com/motorpool/fleet/api/rental/ledger"
 )
 
 // Day is a local date, counted from 1970-01-01. It has no hours, so that a day on which clocks change is a day like any
@@ -59,13 +61,10 @@ func earliest(a, b Day) Day {
 
 // addMonths returns the same day of a later month, or the last of that month if it is shorter.
 func (d Day) addMonths(n int) Day {
-	y, m, day := time.Unix(int64(d)*24*60*60, 0).UTC().Date()
-	last := time.Date(y, m+time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC)
-	return dayOf(last) - Day(max(last.Day()-day, 0))
+	return Day(ledger.Day(d).AddMonths(n))
 }
 
 // Start returns when the day begins in a zone.
 func (d Day) Start(zone *time.Location) time.Time {
-	y, m, day := time.Unix(int64(d)*24*60*60, 0).UTC().Date()
-	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+	return ledger.Day(d).Begins(zone)
 }

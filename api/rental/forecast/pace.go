@@ -1,10 +1,6 @@
 package forecast
 
-import (
-	"time"
-
-	"github.com/motorpool/fleet/api/rental/ledger"
-)
+import "github.com/motorpool/fleet/api/rental/ledger"
 
 // Bucket is a week or a month to come, and the one that it is compared with a year before: of weeks the one 52 weeks
 // before, which has the same days of the week, of months the same month.
@@ -28,16 +24,11 @@ func Weeks(today ledger.Day, n int) (buckets []Bucket, before ledger.Day) {
 // Months are so many months, the first with today in it, and the day that is today's a year before: of 29 February it
 // is the 28th.
 func Months(today ledger.Day, n int) (buckets []Bucket, before ledger.Day) {
-	y, m, d := today.Time().Date()
-	of := func(y int, m time.Month, d int) ledger.Day {
-		return ledger.DayOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), time.UTC)
-	}
 	for i := range n {
-		m := m + time.Month(i)
-		buckets = append(buckets, Bucket{From: of(y, m, 1), To: of(y, m+1, 1) - 1,
-			BeforeFrom: of(y-1, m, 1), BeforeTo: of(y-1, m+1, 1) - 1})
+		buckets = append(buckets, Bucket{From: today.Month(i), To: today.Month(i+1) - 1,
+			BeforeFrom: today.Month(i - 12), BeforeTo: today.Month(i-11) - 1})
 	}
-	return buckets, min(of(y-1, m, d), of(y-1, m+1, 1)-1)
+	return buckets, today.AddMonths(-12)
 }
 
 // OnBooks is what is on the books for some days: billed days, and what was agreed for them in minor units.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -47,10 +48,7 @@ func OfBooking(id string, b *record.Booking, zone *time.Location) []Posting {
 			k.charge(&c, feeDay(b, &c, zone), owed)
 		}
 	}
-	if BilledOn(b, zone) == 0 {
-		owed = Prepayments
-	}
-	k.deposit(b, owed)
+	k.deposit(b, owed, zone)
 	return Sum(k.postings)
 }
 
@@ -62,16 +60,15 @@ func BilledOn(b *record.Booking, zone *time.Location) Day {
 	case record.BookingActive, record.BookingCompleted:
 		return DayOf(pickupOf(b), zone)
 	case record.BookingCancelled, record.BookingNoShow:
-		var first Day
 		var left int64
+		days := map[Day]int64{}
 		for _, c := range feesOf(b) {
 			left += c.Amount.Amount
-			if day := feeDay(b, &c, zone); first == 0 || day < first {
-				first = day
-			}
+			days[feeDay(b, &c, zone)] += c.Amount.Amount
 		}
+		maps.DeleteFunc(days, func(_ Day, sum int64) bool { return sum == 0 })
 		if left != 0 {
-			return first
+			return slices.Min(slices.Collect(maps.Keys(days)))
 		}
 	}
 	return 0
@@ -125,7 +122,7 @@ func (k *book) rental(b *record.Booking, owed Account, zone *time.Location) {
 
 // billDay is the day on which a line of a rental's bill is owed: what a handover brought about on that of the handover,
 // whenever that was noted; what a channel tells on that of pickup if it is of the rental as a whole, else of return;
-// and all else when it was posted. Nothing is owed before pickup.
+// and all else when it came about. Nothing is owed before pickup.
 func billDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
 	first, last := DayOf(pickupOf(b), zone), returnDay(b, zone)
 	told := c.Source == "import"
@@ -135,7 +132,7 @@ func billDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
 	case last != never && (told || slices.Contains(b.ReturnCharges, c.ID)):
 		return last
 	}
-	return max(first, DayOf(c.PostedAt.Time, zone))
+	return max(first, DayOf(c.Since(), zone))
 }
 
 // never is the day of what has not taken place.
@@ -222,43 +219,63 @@ func accountOf(c *record.Charge) Account {
 }
 
 // feesOf returns the lines that stand of a booking that came to nothing: its fees, what was charged by hand, what was
-// posted since. What was charged for the rental and taken back again leaves no trace, as it never stood in the books.
+// posted since. What was charged for the rental and taken back by then leaves no trace, as it never stood in the books;
+// what is taken back later stood until then, its taxes with it.
 func feesOf(b *record.Booking) []record.Charge {
-	reversed := map[string]bool{}
+	dropped := map[string]bool{}
 	for _, c := range b.Charges {
-		if c.ReversalOf != "" {
-			reversed[c.ReversalOf] = true
+		if c.ReversalOf != "" && !c.PostedAt.After(b.StatusSince.Time) {
+			dropped[c.ReversalOf], dropped[c.ID] = true, true
 		}
 	}
-	var fees []record.Charge
-	stands := map[string]bool{}
-	for _, c := range b.Charges {
-		dropped := reversed[c.ID] && c.PostedAt.Before(b.StatusSince.Time)
-		if c.ReversalOf == "" && !dropped || stands[c.ReversalOf] {
-			stands[c.ID] = true
-			fees = append(fees, c)
-		}
-	}
-	return fees
+	return slices.DeleteFunc(slices.Clone(b.Charges), func(c record.Charge) bool { return dropped[c.ID] })
 }
 
 // feeDay is the day on which a line counts of a booking that came to nothing: what was charged before is
 // earned when it does.
 func feeDay(b *record.Booking, c *record.Charge, zone *time.Location) Day {
-	return max(DayOf(b.StatusSince.Time, zone), DayOf(c.PostedAt.Time, zone))
+	over := b.StatusSince
+	if b.Cancellation != nil && !b.Cancellation.At.IsZero() {
+		over = b.Cancellation.At // which may have been written down later
+	}
+	return max(DayOf(over.Time, zone), DayOf(c.Since(), zone))
 }
 
-// deposit books what was done with the money of a deposit. It belongs to the days on which it was done, which the
-// booking does not keep: so to the day on which each becomes known. An authorization moves no money. Its dimensions are
-// the booking and the customer alone: it is no vehicle's, and would move again whenever the booking got another one.
-func (k *book) deposit(b *record.Booking, owed Account) {
+// deposit books what was done with the money of a deposit, on the days on which it was done; what its moves do not
+// have, of deposits of before, belongs to the day on which it becomes known. What of it pays a booking that is not
+// billed yet is paid ahead, until it is. An authorization moves no money. Its dimensions are the booking and the
+// customer alone: it is no vehicle's, and would move again whenever the booking got another one.
+func (k *book) deposit(b *record.Booking, owed Account, zone *time.Location) {
 	k.dims, k.purpose = Dims{Booking: k.dims.Booking, Customer: k.dims.Customer}, "deposit"
-	d := &b.Deposit
-	k.move(0, Cash, DepositsHeld, d.Captured)
-	k.move(0, DepositsHeld, owed, d.Applied)
-	released := d.Released
+	billed := BilledOn(b, zone)
+	if billed == 0 {
+		owed = Prepayments
+	}
+	captured, applied, released := b.Deposit.Captured, b.Deposit.Applied, b.Deposit.Released
 	// of a mere authorization nothing comes back
-	released.Amount = min(released.Amount, max(d.Captured.Amount-d.Applied.Amount, 0))
+	released.Amount = min(released.Amount, max(captured.Amount-applied.Amount, 0))
+	ahead := record.Money{Currency: applied.Currency}
+	for _, m := range b.Deposit.Moves {
+		day := DayOf(m.At.Time, zone)
+		switch m.Action {
+		case "capture":
+			captured.Amount -= m.Amount.Amount
+			k.move(day, Cash, DepositsHeld, m.Amount)
+		case "release":
+			released.Amount -= m.Amount.Amount
+			k.move(day, DepositsHeld, Cash, m.Amount)
+		case "apply":
+			applied.Amount -= m.Amount.Amount
+			settled := owed
+			if day < billed {
+				settled, ahead.Amount = Prepayments, ahead.Amount+m.Amount.Amount
+			}
+			k.move(day, DepositsHeld, settled, m.Amount)
+		}
+	}
+	k.move(billed, Prepayments, owed, ahead)
+	k.move(0, Cash, DepositsHeld, captured)
+	k.move(0, DepositsHeld, owed, applied)
 	k.move(0, DepositsHeld, Cash, released)
 }
 
@@ -323,7 +340,7 @@ func vehicleOn(b *record.Booking, day Day, zone *time.Location) string {
 	if len(b.VehicleSwaps) == 0 {
 		return b.VehicleID
 	}
-	at := day.begins(zone)
+	at := day.Begins(zone)
 	if pickup := pickupOf(b); at.Before(pickup) {
 		at = pickup
 	}

@@ -42,11 +42,34 @@ func civil(midnight time.Time) Day { return Day(midnight.Unix() / secondsPerDay)
 // Time is the midnight in UTC with which the day begins.
 func (d Day) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
-// begins is the first moment of the day in a zone.
-func (d Day) begins(zone *time.Location) time.Time {
+// Begins is the first moment of the day in a zone: midnight, or what comes instead of it where the clocks are changed
+// then.
+func (d Day) Begins(zone *time.Location) time.Time {
 	y, m, day := d.Time().Date()
-	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+	at := time.Date(y, m, day, 0, 0, 0, 0, zone)
+	before := func(t time.Time) bool { return DayOf(t, zone) < d }
+	if !before(at) && before(at.Add(-time.Second)) {
+		return at
+	}
+	from, to := d.Time().Add(-20*time.Hour).Unix(), d.Time().Add(20*time.Hour).Unix()
+	for from+1 < to { // before holds at from, and not at to
+		if middle := (from + to) / 2; before(time.Unix(middle, 0)) {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	return time.Unix(to, 0).In(zone)
 }
+
+// Month is the first day of the month that the day is in, so many months later.
+func (d Day) Month(later int) Day {
+	y, m, _ := d.Time().Date()
+	return civil(time.Date(y, m+time.Month(later), 1, 0, 0, 0, 0, time.UTC))
+}
+
+// AddMonths is the same day of the month so many months later, or the last of that month if it has no such day.
+func (d Day) AddMonths(n int) Day { return min(d.Month(n)+d-d.Month(0), d.Month(n+1)-1) }
 
 func (d Day) String() string { return d.Time().Format(time.DateOnly) }
 

@@ -108,6 +108,9 @@ func (b *books) bill(r *record.Booking) {
 	if rapid.Bool().Draw(b.t, "negative") {
 		c.Amount.Amount = -c.Amount.Amount
 	}
+	if rapid.Bool().Draw(b.t, "said when") {
+		c.At = b.instant()
+	}
 	r.Charges = append(r.Charges, c)
 }
 
@@ -142,6 +145,9 @@ func (b *books) stepBooking() {
 			b.lines++
 			r.Charges = append(r.Charges, record.Charge{ID: fmt.Sprintf("chg_%d", b.lines), Type: "cancellation_fee",
 				Amount: b.money(9000), PostedAt: r.StatusSince})
+			if r.Cancellation = nil; rapid.Bool().Draw(b.t, "written down later") {
+				r.Cancellation = &record.Cancellation{At: b.instant()}
+			}
 		case 3:
 			r.VehicleSwaps = append(r.VehicleSwaps, record.VehicleSwap{VehicleID: r.VehicleID, Until: b.instant()})
 			r.VehicleID = rapid.SampledFrom([]string{"veh_1", "veh_2", "veh_3"}).Draw(b.t, "vehicle")
@@ -150,6 +156,14 @@ func (b *books) stepBooking() {
 			r.Deposit.Applied = record.Money{Amount: rapid.Int64Range(0, r.Deposit.Captured.Amount).Draw(b.t, "applied"),
 				Currency: "USD"}
 			r.Deposit.Released = record.Money{Amount: rapid.Int64Range(0, 60000).Draw(b.t, "released"), Currency: "USD"}
+			r.Deposit.Moves = nil
+			if d := &r.Deposit; rapid.Bool().Draw(b.t, "kept when") {
+				d.Released.Amount = min(d.Released.Amount, d.Captured.Amount-d.Applied.Amount)
+				for i, m := range []record.Money{d.Captured, d.Applied, d.Released} {
+					action := []string{"capture", "apply", "release"}[i]
+					d.Moves = append(d.Moves, record.DepositMove{Action: action, Amount: m, At: b.instant()})
+				}
+			}
 		case 5:
 			b.reverse(r)
 		case 6: // what was noted when vehicles changed hands is corrected, and the difference charged

@@ -332,6 +332,84 @@ func TestOfACancelledBookingTheFeeStands(t *testing.T) {
 		2026-02-28 revenue.fees -800 USD`)
 }
 
+// A delivery was charged by hand with its tax before the booking was cancelled, and is taken back a week later: what
+// was turned over and its tax stood until then, both.
+func TestWhatIsTakenBackAfterACancellationStoodUntilThen(t *testing.T) {
+	b := rental()
+	b.Status, b.StatusSince = record.BookingCancelled, at("2026-02-28T20:00:00Z")
+	b.Charges = []record.Charge{
+		{ID: "chg_1", Type: "delivery", Amount: usd(3333), Taxable: true, PostedAt: at("2026-02-20T20:00:00Z")},
+		{ID: "chg_2", Type: "tax", Description: "State tax", Amount: usd(242), PostedAt: at("2026-02-20T20:00:00Z")},
+		{ID: "chg_3", Type: "delivery", Amount: usd(-3333), Taxable: true, ReversalOf: "chg_1",
+			PostedAt: at("2026-03-07T20:00:00Z")},
+		{ID: "chg_4", Type: "tax", Description: "State tax", Amount: usd(-242), PostedAt: at("2026-03-07T20:00:00Z")},
+	}
+	stood, back := `
+		2026-02-28 accounts_receivable 3575 USD
+		2026-02-28 revenue.fees -3333 USD
+		2026-02-28 tax_payable -242 USD`, `
+		2026-03-07 accounts_receivable -3575 USD
+		2026-03-07 revenue.fees 3333 USD
+		2026-03-07 tax_payable 242 USD`
+	posted := ledger.OfBooking("bkg_1", b, time.UTC)
+	want(t, posted, false, stood+back)
+	before := *b
+	before.Charges = b.Charges[:2]
+	want(t, ledger.Between(ledger.OfBooking("bkg_1", &before, time.UTC), posted), false, back)
+}
+
+// On 1 April somebody writes down what happened in March: the customer cancelled on the 2nd, a fine came on the 5th and
+// was forgiven on the 9th, and the deposit that was taken on the 1st paid the fee on the 3rd; the rest was given back.
+func TestWhatIsWrittenDownLaterCountsWhenItHappened(t *testing.T) {
+	written := at("2026-04-01T09:00:00Z")
+	b := rental()
+	b.Charges[0].PostedAt = at("2026-02-20T20:00:00Z")
+	b.Cancellation = &record.Cancellation{At: at("2026-03-02T12:00:00Z")}
+	b.Status, b.StatusSince, b.Charges = record.BookingCancelled, written, append(b.Charges[:1:1],
+		record.Charge{ID: "chg_20", Type: "time", ReversalOf: b.Charges[0].ID, Amount: usd(-b.Charges[0].Amount.Amount),
+			PostedAt: written},
+		record.Charge{ID: "chg_21", Type: "cancellation_fee", Amount: usd(5000), At: at("2026-03-02T12:00:00Z"),
+			PostedAt: written},
+		record.Charge{ID: "chg_22", Type: "fine", Amount: usd(900), At: at("2026-03-05T12:00:00Z"), PostedAt: written},
+		record.Charge{ID: "chg_23", Type: "fine", ReversalOf: "chg_22", Amount: usd(-900), At: at("2026-03-09T12:00:00Z"),
+			PostedAt: at("2026-04-01T09:00:01Z")})
+	b.Deposit = record.Deposit{Captured: usd(20000), Applied: usd(5000), Released: usd(15000), Moves: []record.DepositMove{
+		{Action: "capture", Amount: usd(20000), At: at("2026-03-01T12:00:00Z")},
+		{Action: "apply", Amount: usd(5000), At: at("2026-03-03T12:00:00Z")},
+		{Action: "release", Amount: usd(15000), At: at("2026-03-03T12:00:00Z")}}}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-03-01 cash 20000 USD
+		2026-03-01 deposits_held -20000 USD
+		2026-03-02 accounts_receivable 5000 USD
+		2026-03-02 revenue.fees -5000 USD
+		2026-03-03 accounts_receivable -5000 USD
+		2026-03-03 cash -15000 USD
+		2026-03-03 deposits_held 20000 USD
+		2026-03-05 accounts_receivable 900 USD
+		2026-03-05 revenue.toll_recharge -900 USD
+		2026-03-09 accounts_receivable -900 USD
+		2026-03-09 revenue.toll_recharge 900 USD`)
+}
+
+// What of a deposit pays a rental before it is billed is paid ahead until pickup.
+func TestADepositThatPaysAheadIsOwedUntilPickup(t *testing.T) {
+	b := rental()
+	b.Status, b.Charges = record.BookingConfirmed, nil
+	b.Deposit = record.Deposit{Captured: usd(20000), Applied: usd(7500), Moves: []record.DepositMove{
+		{Action: "capture", Amount: usd(20000), At: at("2026-02-20T12:00:00Z")},
+		{Action: "apply", Amount: usd(7500), At: at("2026-02-21T12:00:00Z")}}}
+	want(t, ledger.OfBooking("bkg_1", b, time.UTC), false, `
+		2026-02-20 cash 20000 USD
+		2026-02-20 deposits_held -20000 USD
+		2026-02-21 customer_prepayments -7500 USD
+		2026-02-21 deposits_held 7500 USD`)
+	ahead := ledger.OfBooking("bkg_1", b, time.UTC)
+	b.Status = record.BookingActive
+	day := ledger.BilledOn(b, time.UTC).String()
+	want(t, ledger.Between(ahead, ledger.OfBooking("bkg_1", b, time.UTC)), false, day+` accounts_receivable -7500 USD
+		`+day+` customer_prepayments 7500 USD`)
+}
+
 func TestADepositIsALiability(t *testing.T) {
 	b := rental()
 	b.Status, b.Charges = record.BookingConfirmed, nil

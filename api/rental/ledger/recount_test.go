@@ -56,47 +56,73 @@ func lineAccount(c *record.Charge) string {
 	return "revenue.fees"
 }
 
+// cameAbout is the day of a line: that which was said, or else that on which it was written down.
+func cameAbout(c *record.Charge, zone string) string {
+	if said := dayIn(c.At, zone); said != "" {
+		return said
+	}
+	return dayIn(c.PostedAt, zone)
+}
+
 func (r *recount) booking(b *record.Booking) {
 	owed := "accounts_receivable"
 	if b.Channel == "turo" {
 		owed = "platform_receivable"
 	}
-	open := b.Status != record.BookingActive && b.Status != record.BookingCompleted
-	switch {
-	case !open:
+	billed := "" // from which day on
+	switch b.Status {
+	case record.BookingActive, record.BookingCompleted:
 		r.rental(b, owed)
-	case b.Status == record.BookingCancelled || b.Status == record.BookingNoShow:
-		open = r.cameToNothing(b, owed)
+		if billed = dayIn(b.ActualPickupAt, b.Timezone); billed == "" {
+			billed = dayIn(b.PickupAt, b.Timezone)
+		}
+	case record.BookingCancelled, record.BookingNoShow:
+		billed = r.cameToNothing(b, owed)
 	}
 	d := &b.Deposit
-	back := min(d.Released.Amount, d.Captured.Amount-d.Applied.Amount)
-	r.add("cash", "USD", d.Captured.Amount-back)
-	r.add("deposits_held", "USD", back+d.Applied.Amount-d.Captured.Amount)
-	if open {
-		owed = "customer_prepayments"
+	captured, applied := d.Captured.Amount, d.Applied.Amount
+	released := min(d.Released.Amount, captured-applied)
+	ahead := int64(0)
+	for _, m := range d.Moves {
+		of := map[string]*int64{"capture": &captured, "release": &released, "apply": &applied}[m.Action]
+		if day := dayIn(m.At, b.Timezone); !r.over(day) {
+			*of -= m.Amount.Amount // not yet
+		} else if m.Action == "apply" && (billed == "" || day < billed && !r.over(billed)) {
+			ahead += m.Amount.Amount
+		}
 	}
-	r.add(owed, "USD", -d.Applied.Amount)
+	r.add("cash", "USD", captured-released)
+	r.add("deposits_held", "USD", released+applied-captured)
+	if billed == "" {
+		ahead = applied
+	}
+	r.add("customer_prepayments", "USD", -ahead)
+	r.add(owed, "USD", ahead-applied)
 }
 
-// cameToNothing counts what is left of the bill, and says whether nothing is.
-func (r *recount) cameToNothing(b *record.Booking, owed string) bool {
-	gone := map[string]bool{}
+// cameToNothing counts what is left of the bill, and says from which day on; "" if nothing is.
+func (r *recount) cameToNothing(b *record.Booking, owed string) string {
+	over := dayIn(b.StatusSince, b.Timezone)
+	if b.Cancellation != nil {
+		over = dayIn(b.Cancellation.At, b.Timezone)
+	}
+	days := map[string]int64{}
+	gone := map[string]bool{} // by the time the booking came to nothing
 	for _, c := range b.Charges {
-		if c.ReversalOf != "" {
-			gone[c.ReversalOf] = true
+		if c.ReversalOf != "" && c.PostedAt.Compare(b.StatusSince.Time) <= 0 {
+			gone[c.ReversalOf], gone[c.ID] = true, true
 		}
 	}
 	var left int64
-	counted := map[string]bool{}
 	for i := range b.Charges {
 		c := &b.Charges[i]
-		if c.ReversalOf == "" && gone[c.ID] && c.PostedAt.Before(b.StatusSince.Time) ||
-			c.ReversalOf != "" && !counted[c.ReversalOf] {
+		if gone[c.ID] {
 			continue
 		}
-		counted[c.ID] = true
 		left += c.Amount.Amount
-		if !r.over(max(dayIn(c.PostedAt, b.Timezone), dayIn(b.StatusSince, b.Timezone))) {
+		day := max(cameAbout(c, b.Timezone), over)
+		days[day] += c.Amount.Amount
+		if !r.over(day) {
 			continue
 		}
 		to := owed
@@ -106,7 +132,13 @@ func (r *recount) cameToNothing(b *record.Booking, owed string) bool {
 		r.add(to, c.Amount.Currency, c.Amount.Amount)
 		r.add(lineAccount(c), c.Amount.Currency, -c.Amount.Amount)
 	}
-	return left == 0
+	billed := ""
+	for day, sum := range days {
+		if sum != 0 && left != 0 && (billed == "" || day < billed) {
+			billed = day
+		}
+	}
+	return billed
 }
 
 // spread are the lines that are earned by day, and whether by the prices of the days.
@@ -206,7 +238,7 @@ func owedOn(b *record.Booking, c *record.Charge, out, back string) string {
 			}
 		}
 	}
-	return max(out, dayIn(c.PostedAt, b.Timezone))
+	return max(out, cameAbout(c, b.Timezone))
 }
 
 func (r *recount) payment(p *record.Payment) {

@@ -92,6 +92,9 @@ func ClickHouse(t testing.TB) (addr, httpAddr, user, password string) {
 	return running.engine.Addr(), running.engine.HTTPAddr(), userName, running.password
 }
 
+// Outlived tells whether the server was there before the tests and stays when they end.
+func Outlived() bool { return os.Getenv("MOTORPOOL_TEST_CLICKHOUSE") != "" }
+
 func start() {
 	if !running.wired {
 		running.err = errors.New("TestMain does not call embeddedtest.Run")
@@ -106,12 +109,14 @@ func start() {
 		return
 	}
 	running.password = rand.Text()
+	user := embedded.AppUser(userName, running.password)
+	user.Settings["fsync_metadata"] = "0" // what a table is made of need not outlive the tests
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	running.engine, running.err = embedded.StartClickHouse(ctx, embedded.ClickHouseConfig{
 		Dir:         running.dir,
 		Library:     library,
-		Users:       []embedded.User{embedded.AppUser(userName, running.password)},
+		Users:       []embedded.User{user},
 		MemoryBytes: 2 << 30,
 	})
 }

@@ -241,7 +241,7 @@ class Activity:
             if (e["customer_id"] and e["amount"]["currency"] == currency and measure(e["ledger_account"]) in BROUGHT
                     and datetime.date.fromisoformat(e["local_on"]) <= until):
                 found[e["customer_id"]] -= e["amount"]["amount"]
-        return found
+        return dict(found)
 
     def of_customers(self, group, since, until, currency, out):
         """Customers who came again, or for the first time, and what they brought: by the rentals of each row."""
@@ -261,8 +261,9 @@ class Activity:
             said["repeat_customers"] = sum(n > 1 for n in rows[key].values())
             said["new_customers"] = len(new[key])
             said["returning_customers"] = len(rows[key]) - len(new[key])
-            said["paying_customers"] = len(rows[key].keys() & brought.keys())
-            said["lifetime_net"] = sum(brought[customer] for customer in rows[key])
+            paying = rows[key].keys() & brought.keys()
+            said["paying_customers"] = len(paying)
+            said["lifetime_net"] = sum(brought[customer] for customer in paying) if paying else None
 
     def cohorts(self, group, since, until, currency, today):
         """Customers by the month of their first rental, and how many of them came again in each of the next twelve."""

@@ -8,6 +8,7 @@ checked when the facts have caught up with it.
 """
 
 import argparse
+import collections
 import datetime
 import decimal
 import subprocess
@@ -53,6 +54,31 @@ class Check:
         self.compared += 1
         if got != want:
             self.wrong.append(f"{where}: the report says {got}, the recomputation {want}")
+
+    def told_days(self):
+        """What was said to have taken place on a day belongs to that day: fees of what came to nothing, single lines, deposits."""
+        found = collections.defaultdict(collections.Counter)
+        for e in self.books.entries:
+            if e["kind"] == "booking" and e["ledger_account"] in ("deposits_held", "revenue.fees"):
+                found[e["source_id"], e["ledger_account"]][e["used_on"]] += e["amount"]["amount"]
+        for b in self.books.bookings:
+            zone = self.books.zone_of(b["timezone"])
+            day = lambda at: str(recount.local(recount.second(recount.instant(at)), zone))
+            held, fees, said = collections.Counter(), collections.Counter(), True
+            for m in b["deposit"].get("moves") or []:
+                held[day(m["at"])] += m["amount"]["amount"] * (-1 if m["action"] == "capture" else 1)
+            over = day(b["cancellation"]["cancelled_at"]) if b["status"] in ("cancelled", "no_show") else ""
+            for c in self.client.all(f"/v1/bookings/{b['id']}/charges") if over else []:
+                if c["type"] in ("cancellation_fee", "no_show_fee"):
+                    fees[max(over, day(c.get("at") or c["posted_at"]))] -= c["amount"]["amount"]
+                else:
+                    said = said and c["type"] in ("time", "tax", "discount", "promo", "platform_fee")
+            for account, want in (("deposits_held", held), ("revenue.fees", fees)):
+                if account == "revenue.fees" and not (over and said):
+                    continue  # of a rental, or with fees of other kinds
+                got = found[b["id"], account]
+                for day_of in {*got, *want}:
+                    self.same(f"{account} of {b['id']} on {day_of}", got[day_of], want[day_of])
 
     def answer(self, name, group, since, until, currency):
         return self.client.get(f"/v1/reports/{name}", **{
@@ -164,6 +190,7 @@ class Check:
         month = first.replace(day=1)
         spans = [(month, (month + datetime.timedelta(days=62)).replace(day=1) - recount.DAY),
                  (first + 40 * recount.DAY, first + 47 * recount.DAY)]
+        self.told_days()
         self.money(first, last, spans)
         self.activities(first, last, spans)
 

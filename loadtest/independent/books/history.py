@@ -62,6 +62,7 @@ class History:
             "name": "Standard " + currency, "currency": currency, "daily_rate": self.money(3000, 9000, currency),
             "tiers": [{"days": 7, "price": self.money(15000, 40000, currency)}],
             "included_miles_per_day": 150, "extra_mile_fee": self.money(10, 60, currency), "deposit_method": "none",
+            "cancellation_steps": [{"hours_before": 72, "fee_bp": 5000}],
         })["id"] for currency in (self.currency, self.other)}
         places = [c.post("/v1/locations", {"name": name, "timezone": zone})["id"]
                   for name, zone in (("Home", str(self.zone)), ("Airport", str(self.zone)))]
@@ -109,11 +110,16 @@ class History:
         path = "/v1/bookings/" + booking["id"]
         fate = rng.random()
         if fate < 0.08:
-            self.do("cancel", "POST", path + "/cancel", {"reason_code": "customer"})
+            at = since - datetime.timedelta(hours=rng.randrange(1, 100))
+            self.do("cancel", "POST", path + "/cancel", {"reason_code": "customer", "at": text(at)})
             return
         if fate < 0.12:
-            self.do("no show", "POST", path + "/no_show")
+            self.do("no show", "POST", path + "/no_show", {"at": text(since + datetime.timedelta(hours=1))})
             return
+        deposit = self.money(5000, 30000, booking["currency"]) if rng.random() < 0.25 else None
+        if deposit:
+            self.do("authorize", "POST", path + "/deposit/authorize", {"amount": deposit})
+            self.do("capture", "POST", path + "/deposit/capture", {"at": text(since)})
         start = self.odometer[vehicle] + 150 * day  # so that it rises, whatever is written down first
         if self.do("pick up", "POST", path + "/pickup", {"at": text(since), "mileage_mi": start}) is None:
             return
@@ -124,7 +130,9 @@ class History:
             until += datetime.timedelta(hours=rng.randrange(-10, 10))
         back = start + rng.randrange(10, 149) * max(1, length - 1)
         self.do("return", "POST", path + "/return", {"at": text(until), "mileage_mi": back})
-        self.after(path, booking)
+        if deposit:
+            self.do("release", "POST", path + "/deposit/release", {"at": text(until + datetime.timedelta(hours=rng.randrange(30)))})
+        self.after(path, booking, until)
 
     def swaps(self):
         """Rentals with another vehicle in their midst. It is swapped now, while they are out, and dated back then."""
@@ -201,15 +209,17 @@ class History:
             fix(300, False, ignition=False, charging=False, soc_pct=min(100, soc + 12))
         self.do("drive", "POST", "/v1/positions", {"data": fixes})
 
-    def after(self, path, booking):
+    def after(self, path, booking, over):
         """What comes of a rental when it is over."""
         rng, currency = self.rng, booking["currency"]
         if rng.random() < 0.4:
             charge = self.do("charge", "POST", path + "/charges", {
                 "type": rng.choice(["cleaning", "damage", "refuel", "smoking", "extra", "adjustment"]),
-                "description": "found afterwards", "unit_price": self.money(500, 20000, currency)})
+                "description": "found afterwards", "unit_price": self.money(500, 20000, currency),
+                **rng.choice([{}, {"at": text(over + datetime.timedelta(days=1))}])})
             if charge and rng.random() < 0.3:
-                self.do("reverse", "POST", f"{path}/charges/{charge['id']}/reverse", {"reason": "it was not theirs"})
+                self.do("reverse", "POST", f"{path}/charges/{charge['id']}/reverse", {
+                    "reason": "it was not theirs", **({"at": text(over + datetime.timedelta(days=2))} if "at" in charge else {})})
         if rng.random() < 0.2:
             self.do("discount", "POST", path + "/charges", {"type": "discount", "unit_price": self.money(100, 1500, currency)})
         if rng.random() < 0.15:

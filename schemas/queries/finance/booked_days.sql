@@ -24,7 +24,7 @@ FROM
         if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone) AS local,
         toDate32(formatDateTime(if(confirmed_at > toDateTime64(0, 3, 'UTC'), confirmed_at, created_at), '%F', local)) AS confirmed,
         if(status NOT IN ('cancelled', 'no_show', 'expired'), toDate32('2299-12-31'), toDate32(formatDateTime(
-            if(status = 'cancelled' AND cancelled_at > toDateTime64(0, 3, 'UTC'), cancelled_at, status_since), '%F', local))) AS ended,
+            if(cancelled_at > toDateTime64(0, 3, 'UTC'), cancelled_at, status_since), '%F', local))) AS ended,
         toDate32(formatDateTime(pickup_at, '%F', local)) AS first,
         if(notEmpty(billed_on), billed_on, arrayMap(i -> addDays(first, i), range(toUInt64(
             greatest(1, least(3660, if(billed_days > 0, toInt64(billed_days), dateDiff('day', pickup_at, return_at)))))))) AS days

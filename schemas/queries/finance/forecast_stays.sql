@@ -6,7 +6,7 @@ WITH if(empty({zone:String}), 'UTC', {zone:String}) AS zone
 SELECT if(b.vehicle_id != '', t.class, toUInt64OrZero(splitByChar('_', toString(b.vehicle_class_id))[2])) AS class,
     toUnixTimestamp64Milli(b.pickup_at) AS begins, toUnixTimestamp64Milli(b.return_at) AS ends, toInt32(toDate(b.confirmed_at, zone)) AS booked,
     b.status IN ('cancelled', 'no_show', 'expired') AS gone,
-    toInt32(toDate(if(b.status = 'cancelled' AND toUnixTimestamp64Milli(b.cancelled_at) > 0, b.cancelled_at, b.status_since), zone)) AS left,
+    toInt32(toDate(if(toUnixTimestamp64Milli(b.cancelled_at) > 0, b.cancelled_at, b.status_since), zone)) AS left,
     b.confirmed_at > b.pickup_at AS afterwards
 FROM bookings AS b FINAL
 LEFT JOIN (SELECT concat('veh_', toString(vehicle)) AS id, class FROM vehicle_traits WHERE account = {account:UInt64}) AS t ON t.id = b.vehicle_id

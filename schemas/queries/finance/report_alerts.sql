@@ -12,10 +12,10 @@
 -- figure alerted_vehicles distinct: Vehicles that had one.
 -- ratio acknowledged_share percent = acknowledged / alerts: Acknowledged alerts of all.
 -- ratio mean_s seconds = lasted_s / alerts: Seconds of an alert, on average.
--- An alert is of the local day on which it began. EXPLAIN indexes=1: alerts by the months of the span and the account.
+-- An alert is of the local day on which it began. The totals are of the same rows, but by tag, of which a vehicle has many. EXPLAIN indexes=1: alerts by the months of the span and the account.
 SELECT
-    if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-        if({group:String} = 'category', kind, if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
+    multiIf({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), {group:String} = 'vehicle', toString(car),
+        {group:String} = 'category', kind, ifNull(keys.key, '')) AS key, grouping(key) AS everything,
     sum(d.n) AS alerts, sum(d.critical) AS critical, sum(d.warnings) AS warnings, sum(d.infos) AS infos,
     sum(d.acknowledged) AS acknowledged, sum(d.still_open) AS still_open, sum(d.lasted_s) AS lasted_s,
     uniqExactMerge(d.cars) AS alerted_vehicles
@@ -44,5 +44,6 @@ FROM (
     GROUP BY began, car, kind
 ) AS d
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
-GROUP BY key
+GROUP BY GROUPING SETS ((key), ())
+HAVING alerts > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

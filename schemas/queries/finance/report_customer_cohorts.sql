@@ -54,8 +54,8 @@
 -- figure billed_m12 money: What these rentals come to, without taxes.
 -- ratio retained_m12 percent = active_m12 / reached_m12: Customers who rented 12 months after their first.
 -- A rental is of the month of its return in the zone of the booking. The span chooses first rentals; class, location and channel are
--- those of the first rental. Months are counted from the year 0. Money is of the currency, counts are of all. Whatever is wanted of the
--- first rental is one column before the window over a customer's rentals, as each further one costs as much as its order.
+-- those of the first rental. Months are counted from the year 0. Money is of the currency, counts are of all. The first rental of a customer
+-- is found without putting all of them in order, and only months that are shown are looked at further.
 -- EXPLAIN indexes=1: bookings by the account.
 SELECT key, sumIf(n, k = 0) AS customers, sumIf(minor, k = 0) AS first_billed,
     sumIf(n, k = 0 AND came + 1 <= present) AS reached_m1, sumIf(n, k = 1) AS active_m1, sumIf(minor, k = 1) AS billed_m1,
@@ -71,35 +71,35 @@ SELECT key, sumIf(n, k = 0) AS customers, sumIf(minor, k = 0) AS first_billed,
     sumIf(n, k = 0 AND came + 11 <= present) AS reached_m11, sumIf(n, k = 11) AS active_m11, sumIf(minor, k = 11) AS billed_m11,
     sumIf(n, k = 0 AND came + 12 <= present) AS reached_m12, sumIf(n, k = 12) AS active_m12, sumIf(minor, k = 12) AS billed_m12
 FROM (
-    SELECT key, came, month - came AS k, count() AS n, sum(net) AS minor,
-        toYear({today:Date32}) * 12 + toMonth({today:Date32}) AS present
+    SELECT if({group:String} IN ('total', 'class', 'location', 'channel'), what,
+            toString(toDate32(dateTrunc(if({group:String} IN ('quarter', 'year'), {group:String}, 'month'), began)))) AS key,
+        came, k, countIf(nth = 1) AS n, sum(net) AS minor, toYear({today:Date32}) * 12 + toMonth({today:Date32}) AS present
     FROM (
-        SELECT customer, month, sum(net) AS net, any(toYear(began) * 12 + toMonth(began)) AS came,
-            if({group:String} IN ('total', 'class', 'location', 'channel'), any(what),
-                toString(toDate32(dateTrunc(if({group:String} IN ('quarter', 'year'), {group:String}, 'month'), any(began))))) AS key
+        SELECT argMin(day, instant) AS began, argMin(own, instant) AS what, argMin(fits, instant) AS fit,
+            toYear(began) * 12 + toMonth(began) AS came, arrayMap(m -> m - came, groupArray(month)) AS after, groupArray(net) AS nets,
+            arrayFilter(m -> m <= 12, after) AS ks, arrayFilter((n, m) -> m <= 12, nets, after) AS minors
         FROM (
-            SELECT customer, net, month, first_value(day) OVER firsts AS began, first_value(own) OVER firsts AS what, first_value(fits) OVER firsts AS fit
-            FROM (
-                SELECT toUInt64OrZero(substring(customer_id, 5)) AS customer, id, actual_return_at,
-                    if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
-                    toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
-                    toYear(day) * 12 + toMonth(day) AS month,
-                    toUInt64OrZero(substring(vehicle_class_id, 5)) AS class, toUInt64OrZero(substring(pickup_location_id, 5)) AS location,
-                    CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
-                    multiIf({group:String} = 'class', toString(class), {group:String} = 'location', toString(location), {group:String} = 'channel', channel, '') AS own,
-                    (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
-                        AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
-                        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)}) AS fits
-                FROM bookings FINAL
-                WHERE account = {account:UInt64} AND archived_at IS NULL AND status = 'completed' AND customer != 0
-                    AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            )
-            WINDOW firsts AS (PARTITION BY customer ORDER BY actual_return_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+            SELECT toUInt64OrZero(substring(customer_id, 5)) AS customer,
+                -- of those that came back at one instant the one with the smaller id is the first
+                bitShiftLeft(toInt128(toUnixTimestamp64Milli(actual_return_at)), 64) + id AS instant,
+                if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
+                toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+                toYear(day) * 12 + toMonth(day) AS month,
+                toUInt64OrZero(substring(vehicle_class_id, 5)) AS class, toUInt64OrZero(substring(pickup_location_id, 5)) AS location,
+                CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+                multiIf({group:String} = 'class', toString(class), {group:String} = 'location', toString(location), {group:String} = 'channel', channel, '') AS own,
+                (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+                    AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
+                    AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)}) AS fits
+            FROM bookings FINAL
+            WHERE account = {account:UInt64} AND archived_at IS NULL AND status = 'completed' AND customer != 0
+                AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
         )
-        WHERE began BETWEEN {from:Date32} AND {to:Date32} AND fit
-        GROUP BY customer, month
+        GROUP BY customer
+        HAVING began BETWEEN {from:Date32} AND {to:Date32} AND fit
     )
-    GROUP BY key, came, month
+    ARRAY JOIN ks AS k, minors AS net, arrayEnumerateUniq(ks) AS nth
+    GROUP BY key, came, k
 )
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

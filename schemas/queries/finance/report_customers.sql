@@ -20,29 +20,31 @@
 -- ratio customer_rentals ratio = rentals / customers: Rentals of a customer, on average.
 -- A rental is of the local day of its return in the zone of the booking. Bookings without a customer are left out. Money is of the
 -- currency, counts are of all. Costs of rentals are not in it. Whose first rental one was is looked up among those that were the first
--- of a customer, by the time and the id in one number: a third of the work of windows over all of them. The totals are of the same
--- reads, grouped by the customer alone; by tag they are not, as a vehicle has many. EXPLAIN indexes=1: bookings by the account; ledger_months by
+-- of a customer, by the time and the id in one number: a third of the work of windows over all of them. What a rental counts in is a
+-- number (its place) until customers are counted, 0 for what has no key. The totals are of the same reads, grouped by the customer alone, also by tag: of the
+-- tags of a vehicle only the first counts there. EXPLAIN indexes=1: bookings by the account; ledger_months by
 -- account and month, and of the month in which the span ends ledger_entries by account and local_date.
 WITH income AS (
     SELECT arrayJoin(arrayFilter((a, m) -> m IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees',
         'revenue_damage', 'discounts', 'refunds', 'platform_fees'), {accounts:Array(String)}, {measures:Array(String)}))
-)
-SELECT c.everything AS everything, c.key AS key, count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
-    countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, sum(c.again) AS returning_rentals, sum(c.billed) AS billed,
+),
+    (SELECT groupUniqArray(if(channel = '', 'direct', channel)) FROM bookings WHERE account = {account:UInt64} AND {group:String} = 'channel') AS ways,
+    (SELECT groupUniqArray(key) FROM (/*query vehicle_keys*/)) AS names,
+    {group:String} IN ('day', 'week', 'month', 'quarter', 'year') AS by_time
+SELECT c.everything AS everything,
+    multiIf(c.everything != 0, '', by_time, toString(toDate32(toInt32(c.place))),
+        {group:String} IN ('vehicle', 'class', 'location', 'customer'), toString(c.place),
+        {group:String} = 'channel', ways[c.place], names[c.place]) AS key,
+    count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
+    countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, rentals - new_customers AS returning_rentals, sum(c.billed) AS billed,
     sum(l.net) AS lifetime_net, countIf(l.customer != 0) AS paying_customers
 FROM (
     SELECT
-        multiIf(
-            {group:String} = 'total', '',
-            {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
-                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
-            {group:String} = 'vehicle', toString(b.vehicle),
-            {group:String} = 'class', toString(b.class),
-            {group:String} = 'location', toString(b.location),
-            {group:String} = 'channel', b.channel,
-            {group:String} = 'customer', toString(b.customer),
-            ifNull(keys.key, '')) AS key,
-        b.customer AS customer, grouping(key) AS everything, count() AS n, max(b.first) AS fresh, countIf(NOT b.first) AS again, sum(b.net) AS billed
+        multiIf(by_time, toUInt64(toInt32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
+            {group:String} = 'class', b.class, {group:String} = 'location', b.location, {group:String} = 'customer', b.customer,
+            {group:String} = 'channel', indexOf(ways, b.channel), {group:String} = 'vehicle', b.vehicle, keys.number) AS place,
+        b.customer AS customer, grouping(place) AS everything, max(b.first) AS fresh,
+        if(everything != 0, countIf(NOT keys.further), count()) AS n, if(everything != 0, sumIf(b.net, NOT keys.further), sum(b.net)) AS billed
     FROM (
         SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
             toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
@@ -67,8 +69,10 @@ FROM (
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
             AND vehicle IN (/*query vehicles_held*/)
     ) AS b
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
-    GROUP BY GROUPING SETS ((key, customer), (customer))
+    LEFT JOIN (
+        SELECT vehicle, if(key = '', 0, indexOf(names, key)) AS number, row_number() OVER (PARTITION BY vehicle) > 1 AS further FROM (/*query vehicle_keys*/)
+    ) AS keys ON keys.vehicle = b.vehicle
+    GROUP BY GROUPING SETS ((place, customer), (customer))
 ) AS c
 LEFT JOIN (
     SELECT customer, -sum(amount) AS net
@@ -85,6 +89,6 @@ LEFT JOIN (
     )
     GROUP BY customer
 ) AS l ON l.customer = c.customer
-WHERE {totals:Bool} OR NOT everything
-GROUP BY everything, key
+WHERE {totals_by_tag:Bool} OR NOT everything
+GROUP BY everything, place
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -25,6 +25,8 @@
 -- ratio dollar_utilization percent = revenue_12 / acquisition_12: Revenue of the last twelve months of what was paid.
 -- ratio payback_forecast months = remaining * 3 / recent_cash: Months until it is reached, if those that are not disposed of go on as in the
 --   last three, of which the month of the last day counts as one: it is too long early in a month; ask for the last day of one.
+-- What a vehicle brought is an array with a place for each month since the first one of all (first_month), which are added up by key: so
+-- only vehicles are joined and grouped, not each month of each. The totals are of the same reads; by tag they are not, as a vehicle has many.
 -- Of a month that is not over by the last day its days are read. EXPLAIN indexes=1: vehicle_months by account and month, vehicle_days by
 -- account and local_date, vehicles by account.
 WITH
@@ -47,40 +49,42 @@ WITH
             AND (empty({vehicles:Array(UInt64)}) OR t.vehicle IN {vehicles:Array(UInt64)})
             AND t.vehicle IN (/*query vehicles_chosen*/)
     ),
-    keyed AS (
-        SELECT b.*, if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(b.vehicle), ifNull(keys.key, ''))) AS key
-        FROM bought AS b
-        LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
-    )
-SELECT paid.key AS key, paid.cost AS acquisition_cost, arraySum(m.cash) AS net_cash, paid.sales AS sold_for, arraySum(m.worn) AS depreciated,
-    paid.cost_held - arraySum(m.worn_held) AS current_value, net_cash + sold_for + current_value - acquisition_cost AS gain,
-    arraySum((c, w, t) -> if(t >= year_from, c - w, 0), m.cash, m.worn, m.months) AS profit_12,
-    arraySum((r, t) -> if(t >= year_from, r, 0), m.earned, m.months) AS revenue_12,
-    paid.cost_lately AS acquisition_12,
-    acquisition_12 - arraySum((w, t) -> if(t < year_from, w, 0), m.worn_lately, m.months) + current_value AS capital_12,
-    greatest(acquisition_cost - net_cash - sold_for, 0) AS remaining,
-    nullIf(greatest(arraySum((c, t) -> if(t >= recent_from, c, 0), m.cash_held, m.months), 0), 0) AS recent_cash,
-    arrayFirstIndex(c -> c >= acquisition_cost, arrayCumSum(arrayMap((c, s) -> c + s, m.cash, m.sold))) AS at,
-    if(at = 0, NULL, toString(m.months[at])) AS payback_month,
-    if(at = 0, NULL, toInt64(dateDiff('month', m.months[1], m.months[at]) + 1)) AS payback_months
+    (
+        SELECT min(first) FROM (
+            SELECT min(month) AS first FROM vehicle_months WHERE account = {account:UInt64} UNION ALL
+            SELECT if(count() = 0, last_month, makeDate32(toYear(min(sold_on)), toMonth(min(sold_on)), 1)) FROM sales
+        )
+    ) AS first_month,
+    arrayMap((c, s) -> c + s, arrayResize(cash, greatest(length(cash), length(sold))), arrayResize(sold, greatest(length(cash), length(sold)))) AS came,
+    arrayFirstIndex(c -> c >= acquisition_cost, arrayCumSum(came)) AS at, toDate32(addMonths(first_month, at - 1)) AS back_in
+SELECT key, everything, cost AS acquisition_cost, arraySum(cash) AS net_cash, sold_for, depreciated,
+    cost_held - worn_held AS current_value, net_cash + sold_for + current_value - acquisition_cost AS gain, profit_12, revenue_12,
+    cost_lately AS acquisition_12, cost_lately - worn_lately + current_value AS capital_12,
+    greatest(acquisition_cost - net_cash - sold_for, 0) AS remaining, nullIf(greatest(recent, 0), 0) AS recent_cash,
+    if(at = 0, NULL, toString(back_in)) AS payback_month,
+    if(at = 0, NULL, toInt64(dateDiff('month', began, back_in) + 1)) AS payback_months
 FROM (
-    SELECT key, sum(acquisition_cost) AS cost, sum(sold_for) AS sales, sumIf(acquisition_cost, held) AS cost_held,
-        sumIf(acquisition_cost, lately) AS cost_lately
-    FROM keyed
-    GROUP BY key
-) AS paid
-LEFT JOIN (
-    SELECT key, groupArray(month) AS months, groupArray(earned) AS earned, groupArray(cash) AS cash, groupArray(cash_held) AS cash_held,
-        groupArray(worn) AS worn, groupArray(worn_held) AS worn_held, groupArray(worn_lately) AS worn_lately, groupArray(sold) AS sold
+    SELECT b.key AS key, grouping(key) AS everything, sum(b.acquisition_cost) AS cost, sumIf(b.acquisition_cost, b.held) AS cost_held,
+        sumIf(b.acquisition_cost, b.lately) AS cost_lately, sum(b.sold_for) AS sold_for, sumForEach(m.cash) AS cash, sumForEach(m.sold) AS sold,
+        minIf(m.began, notEmpty(m.cash) OR notEmpty(m.sold)) AS began, sum(m.worn) AS depreciated, sumIf(m.worn, b.held) AS worn_held,
+        sumIf(m.worn_before, b.lately) AS worn_lately, sum(m.profit_12) AS profit_12, sum(m.revenue_12) AS revenue_12,
+        sumIf(m.recent, b.held) AS recent
     FROM (
-        SELECT keyed.key AS key, v.month AS month, sum(v.earned) AS earned, sum(v.cash) AS cash, sumIf(v.cash, keyed.held) AS cash_held,
-            sum(v.worn) AS worn, sumIf(v.worn, keyed.held) AS worn_held, sumIf(v.worn, keyed.lately) AS worn_lately, sum(v.sold) AS sold
+        SELECT bought.*, if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(bought.vehicle), ifNull(keys.key, ''))) AS key
+        FROM bought
+        LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = bought.vehicle
+    ) AS b
+    LEFT JOIN (
+        WITH toUInt64(dateDiff('month', first_month, month)) AS place
+        SELECT vehicle, min(month) AS began,
+            groupArrayInsertAtIf(v.cash, place, v.sold = 0) AS cash, groupArrayInsertAtIf(v.sold, place, v.sold != 0) AS sold,
+            sum(v.worn) AS worn, sumIf(v.worn, month < year_from) AS worn_before, sumIf(v.cash - v.worn, month >= year_from) AS profit_12,
+            sumIf(v.earned, month >= year_from) AS revenue_12, sumIf(v.cash, month >= recent_from) AS recent
         FROM (
-            SELECT vehicle, month, sum(revenue) AS earned, sum(revenue - platform_fees - variable_cost - fixed_cost + cost_depreciation) AS cash,
-                sum(cost_depreciation) AS worn, toInt64(0) AS sold
+            SELECT vehicle, month, revenue AS earned, revenue - platform_fees - variable_cost - fixed_cost + cost_depreciation AS cash,
+                cost_depreciation AS worn, toInt64(0) AS sold
             FROM vehicle_months FINAL
-            WHERE account = {account:UInt64} AND month < whole_until AND currency = {currency:String}
-            GROUP BY vehicle, month
+            WHERE account = {account:UInt64} AND month >= first_month AND month < whole_until AND currency = {currency:String}
             UNION ALL
             SELECT vehicle, last_month, sum(revenue), sum(revenue - platform_fees - variable_cost - fixed_cost + cost_depreciation),
                 sum(cost_depreciation), 0
@@ -90,10 +94,9 @@ LEFT JOIN (
             UNION ALL
             SELECT vehicle, makeDate32(toYear(sold_on), toMonth(sold_on), 1), 0, 0, 0, sold_for FROM bought WHERE sold_for > 0
         ) AS v
-        INNER JOIN keyed ON keyed.vehicle = v.vehicle
-        GROUP BY key, month
-        ORDER BY key, month
-    )
-    GROUP BY key
-) AS m ON m.key = paid.key
+        GROUP BY vehicle
+    ) AS m ON m.vehicle = b.vehicle
+    GROUP BY GROUPING SETS ((key), ())
+    HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
+)
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -20,40 +20,50 @@
 -- ratio no_show_rate percent = no_shows / expected: Bookings for which nobody came of all that were due.
 -- figure expected count: Bookings that were due: rentals and those for which nobody came.
 -- A pickup is of the local day for which it was planned, in the zone of the booking. Cancelled bookings are in none of the figures.
--- EXPLAIN indexes=1: bookings by the account and pickup_at_minmax.
+-- What a pickup counts in is a number (its place) until sums and the median are merged by the key. The totals are of the same reads;
+-- by tag they are not, as a vehicle has many. EXPLAIN indexes=1: bookings by the account and pickup_at_minmax.
+WITH
+    (SELECT groupUniqArray(if(channel = '', 'direct', channel)) FROM bookings WHERE account = {account:UInt64} AND {group:String} = 'channel') AS ways
 SELECT
     multiIf(
-        {group:String} = 'total', '',
-        {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
-            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
-        {group:String} = 'vehicle', toString(b.vehicle),
-        {group:String} = 'class', toString(b.class),
-        {group:String} = 'location', toString(b.location),
-        {group:String} = 'channel', b.channel,
-        {group:String} = 'customer', toString(b.customer),
-        ifNull(keys.key, '')) AS key,
-    count() AS planned, countIf(out) AS rentals, countIf(status = 'no_show') AS no_shows, countIf(status = 'confirmed') AS to_come,
-    rentals + no_shows AS expected, sumIf(b.billed_days, out) AS billed_days, countIf(out AND b.billed_days <= 1) AS length_1_day,
-    countIf(out AND b.billed_days BETWEEN 2 AND 3) AS length_2_3_days, countIf(out AND b.billed_days BETWEEN 4 AND 6) AS length_4_6_days,
-    countIf(out AND b.billed_days BETWEEN 7 AND 13) AS length_7_13_days,
-    countIf(out AND b.billed_days BETWEEN 14 AND 29) AS length_14_29_days, countIf(out AND b.billed_days >= 30) AS length_30_days,
-    if(rentals = 0, NULL, quantileExactInclusiveIf(0.5)(b.billed_days, out)) AS length_median_days
+        {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(toInt32(b.place))),
+        {group:String} IN ('vehicle', 'class', 'location', 'customer'), toString(b.place),
+        {group:String} = 'channel', ways[b.place],
+        ifNull(keys.key, '')) AS key, grouping(key) AS everything,
+    sum(b.n) AS planned, sum(b.n_out) AS rentals, sum(b.n_missed) AS no_shows, sum(b.n_ahead) AS to_come, rentals + no_shows AS expected,
+    sum(b.out_days) AS billed_days, sum(b.length_1) AS length_1_day, sum(b.length_2) AS length_2_3_days, sum(b.length_4) AS length_4_6_days,
+    sum(b.length_7) AS length_7_13_days, sum(b.length_14) AS length_14_29_days, sum(b.length_30) AS length_30_days,
+    if(rentals = 0, NULL, quantileExactInclusiveIfMerge(0.5)(b.lengths)) AS length_median_days
 FROM (
-    SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
-        toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
-        toUInt64OrZero(substring(customer_id, 5)) AS customer, status, bookings.billed_days, status IN ('active', 'completed') AS out,
-        toDate32(formatDateTime(pickup_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day
-    FROM bookings FINAL
-    WHERE account = {account:UInt64} AND archived_at IS NULL AND status IN ('confirmed', 'active', 'completed', 'no_show')
-        AND pickup_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
-        AND pickup_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY AND day BETWEEN {from:Date32} AND {to:Date32}
-        AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-        AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
-        AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
-        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
-        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-        AND vehicle IN (/*query vehicles_held*/)
+    SELECT
+        if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toUInt64(toInt32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), day))),
+        if({group:String} = 'class', class, if({group:String} = 'location', location, if({group:String} = 'customer', customer,
+        if({group:String} = 'channel', indexOf(ways, channel), if({group:String} = 'total', 0, vehicle)))))) AS place,
+        count() AS n, countIf(out) AS n_out, countIf(status = 'no_show') AS n_missed, countIf(status = 'confirmed') AS n_ahead,
+        sumIf(billed_days, out) AS out_days, countIf(out AND billed_days <= 1) AS length_1,
+        countIf(out AND billed_days BETWEEN 2 AND 3) AS length_2, countIf(out AND billed_days BETWEEN 4 AND 6) AS length_4,
+        countIf(out AND billed_days BETWEEN 7 AND 13) AS length_7, countIf(out AND billed_days BETWEEN 14 AND 29) AS length_14,
+        countIf(out AND billed_days >= 30) AS length_30, quantileExactInclusiveIfState(0.5)(billed_days, out) AS lengths
+    FROM (
+        SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
+            toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
+            if({group:String} = 'customer' OR notEmpty({customers:Array(UInt64)}), toUInt64OrZero(substring(customer_id, 5)), 0) AS customer, status, bookings.billed_days, status IN ('active', 'completed') AS out,
+            toDate32(formatDateTime(pickup_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day
+        FROM bookings FINAL
+        WHERE account = {account:UInt64} AND archived_at IS NULL AND status IN ('confirmed', 'active', 'completed', 'no_show')
+            AND pickup_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
+            AND pickup_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY AND day BETWEEN {from:Date32} AND {to:Date32}
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+            AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
+            AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+            AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+            AND vehicle IN (/*query vehicles_held*/)
+    )
+    GROUP BY place
 ) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
-GROUP BY key
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.place
+GROUP BY GROUPING SETS ((key), ())
+HAVING planned > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -41,7 +41,11 @@
 -- many.
 -- EXPLAIN indexes=1: bookings by the account; rental_sums by account and booking, from the first of the span's rentals to the last.
 WITH
-    (SELECT (min(booking), max(booking)) FROM (/*query rentals_returned*/)) AS reach,
+    (
+        SELECT (min(id), max(id)) FROM bookings
+        WHERE account = {account:UInt64} AND status = 'completed' AND actual_return_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
+            AND actual_return_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
+    ) AS reach,
     (SELECT any((JSONExtract(body, 'energy_costs', 'gallon', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'gallon', 'currency')))
         FROM accounts FINAL WHERE account = {account:UInt64}) AS gallon,
     (SELECT any((JSONExtract(body, 'energy_costs', 'kwh', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'kwh', 'currency')))
@@ -56,52 +60,59 @@ SELECT s.key AS key, grouping(key) AS everything, sum(s.rentals) AS rentals, sum
     if({group:String} IN ('booking', 'channel', 'customer'), NULL, sum(s.driven_m) / 1609.344) AS driven_mi,
     if({group:String} IN ('booking', 'channel', 'customer'), NULL, sum(s.outside_m) / 1609.344) AS outside_mi
 FROM (
-    SELECT
-        multiIf(
+    SELECT multiIf(
             {group:String} = 'total', '',
-            {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
-                if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), r.day))),
-            {group:String} = 'booking', toString(r.booking),
-            {group:String} = 'vehicle', toString(r.vehicle),
-            {group:String} = 'class', toString(r.class),
-            {group:String} = 'location', toString(r.location),
-            {group:String} = 'channel', r.channel,
-            {group:String} = 'customer', toString(r.customer),
+            {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(t.day),
+            {group:String} IN ('booking', 'vehicle', 'class', 'location', 'customer'), toString(t.number),
+            {group:String} = 'channel', t.word,
             ifNull(keys.key, '')) AS key,
-        1 AS rentals, dateDiff('second', r.actual_pickup_at, r.actual_return_at) AS rented_s, r.billed_days AS billed_days,
-        g.revenue AS revenue, g.contribution AS contribution, g.gps_m AS gps_m,
-        arraySum(x -> ifNull(x, 0), r.leg_mi) AS miles, NOT has(r.leg_mi, NULL) AS metered,
-        if(metered, g.gps_m, 0) AS compared_m, if(metered, miles, 0) AS odometer,
-        -- what each charged late day brings, as price.AtReturn counts it; a line of one price for all of them says 1
-        if(r.late_days > 0, greatest(r.late_days, intDiv(dateDiff('second', r.return_at, r.actual_return_at) + 86399, 86400)), 0) AS late,
-        r.included_mi + if(r.billed_days = 0, 0, intDiv(r.included_mi * late, r.billed_days)) AS allowed,
-        if(metered, ifNull(greatest(miles - allowed, 0), 0), 0) AS over,
-        if(r.extra_mile_fee > 0, greatest(over - intDiv(r.mileage_charged, r.extra_mile_fee), 0), 0) AS unbilled,
-        unbilled * r.extra_mile_fee AS unbilled_fee,
-        toInt64(round(arraySum((p, tank) -> greatest(ifNull(p, 0), 0) * tank * 10, r.leg_fuel_pct, r.leg_tanks))) AS fuel,
-        toInt64(round(arraySum((p, battery) -> greatest(ifNull(p, 0), 0) * battery * 10, r.leg_battery_pct, r.leg_batteries))) AS energy,
-        if(r.refuel_charged > 0, 0, fuel) AS fuel_unbilled, if(r.recharge_charged > 0, 0, energy) AS energy_unbilled,
-        greatest(intDiv(fuel * ifNull(per_gal, 0) + 500, 1000) - greatest(r.refuel_charged, 0), 0) AS fuel_cost,
-        greatest(intDiv(energy * ifNull(per_kwh, 0) + 500, 1000) - greatest(r.recharge_charged, 0), 0) AS energy_cost,
-        0 AS driven_m, 0 AS outside_m
+        t.rentals, t.rented_s, t.billed_days, t.revenue, t.contribution, t.gps_m, t.compared_m, t.odometer, t.over, t.unbilled, t.unbilled_fee,
+        t.fuel, t.fuel_unbilled, t.fuel_cost, t.energy, t.energy_unbilled, t.energy_cost, 0 AS driven_m, 0 AS outside_m
     FROM (
-        WITH (
-            SELECT (arrayPushBack(groupArray(id), 0), arrayPushBack(groupArray(JSONExtractFloat(body, 'fuel_capacity_gal')), 0.),
-                arrayPushBack(groupArray(JSONExtractFloat(body, 'battery_kwh')), 0.))
-            FROM vehicles FINAL WHERE account = {account:UInt64}
-        ) AS tanks
-        SELECT *, arrayMap(v -> transform(v, tanks.1, tanks.2, 0.), leg_vehicles) AS leg_tanks,
-            arrayMap(v -> transform(v, tanks.1, tanks.3, 0.), leg_vehicles) AS leg_batteries
-        FROM (/*query rentals_returned*/)
-    ) AS r
-    LEFT JOIN (
-        SELECT booking, gps_m, revenue, contribution
-        FROM rental_sums FINAL
-        WHERE account = {account:UInt64} AND booking BETWEEN reach.1 AND reach.2
-    ) AS g ON g.booking = r.booking
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = r.vehicle
+        SELECT r.number AS number, r.day AS day, any(r.word) AS word, count() AS rentals, sum(r.rented_s) AS rented_s, sum(r.billed_days) AS billed_days,
+            sum(g.revenue) AS revenue, sum(g.contribution) AS contribution, sum(g.gps_m) AS gps_m, sumIf(g.gps_m, r.metered) AS compared_m,
+            sum(r.odometer) AS odometer, sum(r.over) AS over, sum(r.unbilled) AS unbilled, sum(r.unbilled_fee) AS unbilled_fee, sum(r.fuel) AS fuel,
+            sum(r.fuel_unbilled) AS fuel_unbilled, sum(r.fuel_cost) AS fuel_cost, sum(r.energy) AS energy, sum(r.energy_unbilled) AS energy_unbilled,
+            sum(r.energy_cost) AS energy_cost
+        FROM (
+            WITH (
+                SELECT (arrayPushBack(groupArray(id), 0), arrayPushBack(groupArray(JSONExtractFloat(body, 'fuel_capacity_gal')), 0.),
+                    arrayPushBack(groupArray(JSONExtractFloat(body, 'battery_kwh')), 0.))
+                FROM vehicles FINAL WHERE account = {account:UInt64}
+            ) AS tanks
+            SELECT back.booking AS booking,
+                if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
+                    if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), back.day)), toDate32('1970-01-01')) AS day,
+                multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'booking', back.booking,
+                    {group:String} = 'class', class, {group:String} = 'location', location, {group:String} = 'customer', customer,
+                    {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+                if({group:String} = 'channel', channel, '') AS word,
+                dateDiff('second', actual_pickup_at, actual_return_at) AS rented_s, billed_days,
+                arraySum(x -> ifNull(x, 0), leg_mi) AS miles, NOT has(leg_mi, NULL) AS metered, if(metered, miles, 0) AS odometer,
+                -- what each charged late day brings, as price.AtReturn counts it; a line of one price for all of them says 1
+                if(late_days > 0, greatest(late_days, intDiv(dateDiff('second', return_at, actual_return_at) + 86399, 86400)), 0) AS late,
+                included_mi + if(billed_days = 0, 0, intDiv(included_mi * late, billed_days)) AS allowed,
+                if(metered, ifNull(greatest(miles - allowed, 0), 0), 0) AS over,
+                if(extra_mile_fee > 0, greatest(over - intDiv(mileage_charged, extra_mile_fee), 0), 0) AS unbilled,
+                unbilled * extra_mile_fee AS unbilled_fee,
+                toInt64(round(arraySum((p, v) -> greatest(ifNull(p, 0), 0) * transform(v, tanks.1, tanks.2, 0.) * 10, leg_fuel_pct, leg_vehicles))) AS fuel,
+                toInt64(round(arraySum((p, v) -> greatest(ifNull(p, 0), 0) * transform(v, tanks.1, tanks.3, 0.) * 10, leg_battery_pct, leg_vehicles)))
+                    AS energy,
+                if(refuel_charged > 0, 0, fuel) AS fuel_unbilled, if(recharge_charged > 0, 0, energy) AS energy_unbilled,
+                greatest(intDiv(fuel * ifNull(per_gal, 0) + 500, 1000) - greatest(refuel_charged, 0), 0) AS fuel_cost,
+                greatest(intDiv(energy * ifNull(per_kwh, 0) + 500, 1000) - greatest(recharge_charged, 0), 0) AS energy_cost
+            FROM (/*query rentals_returned*/) AS back
+        ) AS r
+        LEFT JOIN (
+            SELECT booking, gps_m, revenue, contribution
+            FROM rental_sums FINAL
+            WHERE account = {account:UInt64} AND booking BETWEEN reach.1 AND reach.2
+        ) AS g ON g.booking = r.booking
+        GROUP BY number, day
+    ) AS t
+    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = t.number
     UNION ALL
-    SELECT key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, driven_m, driven_m - rented_m
+    SELECT key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, driven_m, driven_m - rented_m
     FROM (/*query driven_facts*/)
     WHERE {group:String} NOT IN ('booking', 'channel', 'customer')
 ) AS s

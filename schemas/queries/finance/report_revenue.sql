@@ -20,7 +20,8 @@
 -- figure toll_recharge money [ledger minus toll_recharge]: Tolls and fines passed on to customers; no revenue, beside it.
 -- figure platform_fees money [ledger platform_fees]: What channels keep; a cost, beside it.
 -- figure billed_days days: Days that rentals in the currency are billed for.
--- figure rented_s seconds: Seconds on rent of rentals in the currency.
+-- figure rented_s seconds: Seconds on rent of rentals in the currency. By channel and customer each rental counts whole, so that of two
+--   which overlap on one vehicle each has its seconds; in the other groups such a second counts once.
 -- ratio adr money = time_and_mileage / billed_days: Average daily rate: time and miles for each billed day.
 -- ratio adr_total money = revenue / billed_days: All revenue for each billed day.
 -- ratio take_rate percent = platform_fees / revenue: What channels keep of the revenue.

@@ -10,17 +10,22 @@
 SELECT
     multiIf(
         {group:String} = 'total', '',
-        {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(dateTrunc(
-            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), since))),
-        {group:String} = 'vehicle', toString(b.vehicle),
-        {group:String} = 'channel', CAST(channel, 'String'),
-        {group:String} = 'customer', toString(customer),
+        {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(b.began),
+        {group:String} IN ('vehicle', 'customer'), toString(b.number),
+        {group:String} = 'channel', b.word,
         ifNull(keys.key, '')) AS key,
-    -sumIf(amount, measure IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage',
-        'discounts', 'refunds')) AS gross,
-    sumIf(amount, measure = 'platform_fees') AS platform_fees
+    -sum(b.gross) AS gross, sum(b.fees) AS platform_fees
 FROM (
-    SELECT since, vehicle, channel, customer, amount, transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure
+    WITH transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure
+    SELECT
+        if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), since)), toDate32('1970-01-01')) AS began,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+        if({group:String} = 'channel', any(channel), '') AS word,
+        sumIf(amount, measure IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage',
+            'discounts', 'refunds')) AS gross,
+        sumIf(amount, measure = 'platform_fees') AS fees
     FROM (/*query ledger_sums*/)
     WHERE currency = {currency:String}
         AND ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m != '', {accounts:Array(String)}, {measures:Array(String)})))
@@ -30,6 +35,7 @@ FROM (
         AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
             OR vehicle IN (/*query vehicles_chosen*/))
+    GROUP BY began, number
 ) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
+LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.number
 GROUP BY key

@@ -25,36 +25,19 @@
 -- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
 -- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
 -- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
--- A tax that has one row of a booking in ledger_flows, as most have, came to its sum on one day from nothing, by however many entries;
--- only taxes of bookings that have more (changed) are looked up in ledger_entries, by the order in which these became known. Whether it has
--- more is seen in all rows of ledger_flows of bookings whose ids are between those of the span (reach), from the day on which the first of
--- them began; if the span has few of these bookings (few), as with a correction of an old one, in those of its own alone. A tax of a booking is told by a hash of both, as keys of one number take half
--- the time and memory: two that have the same are taken for changed.
--- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date, for taxes from the first of these bookings on; bookings by
--- account and id; ledger_entries by account and local_date, from then on too.
+-- ledger_taxes has these entries by booking and tax in that order, so that what each came to is summed along it; a row that is taken back
+-- again by the next, of the same entry, changes nothing. It is read from the first booking of the span to the last (reach), whenever their
+-- entries are of; if the span has few of these bookings (few), as with a correction of an old one, its own alone.
+-- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date; ledger_taxes by account, currency and booking; bookings by
+-- account and id.
 WITH
     spans AS (
         SELECT booking FROM ledger_flows
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
             AND ledger_account = 'tax_payable' AND kind = 'booking'
     ),
-    (SELECT (min(booking), max(booking), uniqExact(booking)) FROM spans) AS reach,
+    (SELECT (min(booking), max(booking), count()) FROM spans) AS reach,
     (SELECT count() FROM bookings WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2) > 4 * reach.3 AS few,
-    (
-        SELECT toDate32(min(least(created_at, if(toUnixTimestamp64Milli(pickup_at) = 0, created_at, pickup_at),
-            if(toUnixTimestamp64Milli(actual_pickup_at) = 0, created_at, actual_pickup_at)))) - 2
-        FROM bookings FINAL
-        WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2 AND (NOT few OR id IN (SELECT booking FROM spans WHERE few))
-    ) AS began,
-    taxes AS (
-        SELECT cityHash64(f.booking, f.purpose) AS tax, any(f.booking) AS booking, any(substring(f.purpose, 6)) AS name, min(f.local_date) AS day,
-            any(f.location) AS location, any(f.channel) AS channel, -sum(f.amount) AS posted, count() != 1 AS changed
-        FROM ledger_flows AS f
-        WHERE account = {account:UInt64} AND currency = {currency:String} AND ledger_account = 'tax_payable' AND kind = 'booking'
-            AND startsWith(f.purpose, 'tax, ') AND f.local_date >= began AND f.booking BETWEEN reach.1 AND reach.2
-            AND (NOT few OR f.booking IN (SELECT booking FROM spans WHERE few))
-        GROUP BY tax
-    ),
     -- the net amount of what a tax came to, by the points that its booking has for all its taxes
     (amount, name, taxed) -> if(amount != 0 AND length(taxed) = 1 AND taxed.name[1] = name AND taxed.tax[1] = amount, taxed.base[1], multiIf(
         amount = 0, 0,
@@ -85,19 +68,14 @@ FROM (
         WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2 AND (NOT few OR id IN (SELECT booking FROM spans WHERE few))
     ) AS b
     INNER JOIN (
-        SELECT day, booking, name, location, channel, posted, posted AS sofar
-        FROM taxes
-        WHERE NOT changed AND day BETWEEN {from:Date32} AND {to:Date32}
-        UNION ALL
         SELECT *
         FROM (
             SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, channel, -amount AS posted,
-                sum(posted) OVER (PARTITION BY booking, name
-                    ORDER BY occurred_at, transaction, posted > 0, local_date, entry_no ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
-            FROM ledger_entries FINAL
-            PREWHERE account = {account:UInt64} AND ledger_account = 'tax_payable' AND local_date >= began
-            WHERE currency = {currency:String} AND kind = 'booking' AND startsWith(purpose, 'tax, ')
-                AND cityHash64(booking, purpose) IN (SELECT tax FROM taxes WHERE changed)
+                sum(posted) OVER (PARTITION BY booking, purpose ORDER BY occurred_at, transaction, charged, local_date, entry_no
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
+            FROM ledger_taxes
+            WHERE account = {account:UInt64} AND currency = {currency:String} AND booking BETWEEN reach.1 AND reach.2
+                AND (NOT few OR booking IN (SELECT booking FROM spans WHERE few))
         )
         WHERE day BETWEEN {from:Date32} AND {to:Date32}
     ) AS t ON b.id = t.booking

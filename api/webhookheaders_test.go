@@ -1,0 +1,27 @@
+package api
+
+import (
+	"strings"
+	"testing"
+)
+
+// What an endpoint's server is sent as a credential is sent to no other one.
+func TestHeadersOfAWebhookEndpointStayWithItsServer(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("x", 4000)
+	path := hooks + "/" + w.do("POST", hooks, `{"url":"https://example.com/a","headers":{"X-Token":"`+long+`"}}`).id()
+	// The same server, also where it is written otherwise; and sealed, a value may be longer than what is taken.
+	for _, url := range []string{"https://example.com/b", "https://EXAMPLE.com:443/c?d=e"} {
+		w.do("PATCH", path, `{"url":"`+url+`"}`).ok(200)
+	}
+	for _, body := range []string{`{"url":"https://evil.example/"}`, `{"url":"https://example.com:8443/"}`,
+		`{"url":"http://example.com/"}`, `{"url":"https://evil.example/","headers":{"X-Token":"********"}}`} {
+		p := w.do("PATCH", path, body).problem(422, "validation_failed")
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/headers/X-Token" {
+			t.Errorf("%s: %+v", body, p.Errors)
+		}
+	}
+	w.do("PUT", path, `{"url":"https://evil.example/","headers":{"X-Token":"********"}}`).problem(422, "validation_failed")
+	w.do("PATCH", path, `{"url":"https://other.example/","headers":{"X-Token":"new"}}`).ok(200)
+	w.do("PATCH", path, `{"url":"https://third.example/","headers":{"X-Token":null}}`).ok(200)
+}

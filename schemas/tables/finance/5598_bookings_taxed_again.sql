@@ -1,0 +1,2 @@
+-- And written once, as in 5585.
+ALTER TABLE bookings MATERIALIZE COLUMN taxed
