@@ -125,7 +125,7 @@ func (c Config) dial(ctx context.Context, options *clickhouse.Options) (driver.C
 		_ = db.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s as %s: %w", strings.Join(c.Addrs, ", "), c.User, err)
 	}
-	return db, nil
+	return steady{db}, nil
 }
 
 // EnsureDatabase makes the configured database if it does not stand yet.
