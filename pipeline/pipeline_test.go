@@ -545,6 +545,39 @@ func TestReportsOfAnUnknownDeviceAppearOnceItIsRegistered(t *testing.T) {
 	}
 }
 
+// meanwhile has something happen while reports are published.
+type meanwhile struct {
+	*bench
+	then func()
+}
+
+func (m meanwhile) PublishReleased(ctx context.Context, reports []Kept) error {
+	m.then()
+	return m.bench.PublishReleased(ctx, reports)
+}
+
+// Another partition, or another process that does not know the device yet, may keep a report apart that was received no
+// later than those that are being released: what was not read is not forgotten.
+func TestAReportThatIsKeptApartDuringAReleaseIsNotForgotten(t *testing.T) {
+	b := newBench(t)
+	b.handle(b.chain(), batchOf(0, fixAt(1, 1), fixAt(1, 2)))
+	late := "INSERT INTO unregistered_reports SELECT unique_id, at, 'telemetry', 3, source_offset, source_index, run, report " +
+		"FROM unregistered_reports WHERE source_topic != 'telemetry' AND source_offset = 0"
+	releaser := NewReleaser(b.deps, meanwhile{b, func() {
+		if err := b.db.Exec(t.Context(), late); err != nil {
+			t.Error(err)
+		}
+		late = "SELECT 1"
+	}})
+	defer releaser.InCharge()()
+	b.register(1)
+	for _, want := range []int{2, 3, 3} {
+		if err := releaser.Release(t.Context()); err != nil || len(b.kept) != want {
+			t.Fatalf("released %d, want %d: %v", len(b.kept), want, err)
+		}
+	}
+}
+
 // choosy takes the reports of all devices but one.
 type choosy struct {
 	*bench

@@ -180,7 +180,11 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 	}
 	since := clickhouse.Named("since", int64(device.Since))
 	args := []any{clickhouse.Named("unique_id", uniqueID), since, clickhouse.Named("limit", releaseMost)}
-	var until fleet.Millis
+	type source struct {
+		topic     string
+		partition uint16
+	}
+	read := map[source]uint64{} // up to which offset; a record's reports are inserted together
 	reports, err := schemas.AllRows(ctx, r.db, "read reports that are kept apart",
 		schemas.Query("unregistered_reports"), args,
 		func(k *Kept, row schemas.Row) error {
@@ -193,7 +197,8 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 				return err
 			}
 			k.UniqueID, k.At, k.Report = uniqueID, fleet.MillisOf(at), []byte(report)
-			until = max(until, k.At)
+			from := source{k.Topic, partition}
+			read[from] = max(read[from], offset)
 			return nil
 		})
 	if err != nil || len(reports) == 0 {
@@ -204,6 +209,12 @@ func (r *Releaser) release(ctx context.Context, uniqueID string) error {
 	}
 	r.metrics.released.Add(float64(len(reports)))
 	r.log.Info("released the reports of a device that is registered by now", "device", uniqueID, "reports", len(reports))
+	var topics []string
+	var partitions, offsets []uint64
+	for from, upto := range read {
+		topics, partitions = append(topics, from.topic), append(partitions, uint64(from.partition))
+		offsets = append(offsets, upto)
+	}
 	return r.db.Exec(ctx, schemas.Query("unregistered_delete"), clickhouse.Named("unique_id", uniqueID), since,
-		clickhouse.Named("until", int64(until)))
+		clickhouse.Named("topics", topics), clickhouse.Named("partitions", partitions), clickhouse.Named("offsets", offsets))
 }

@@ -166,10 +166,11 @@ func WebhookHealthOf(ctx context.Context, db driver.Conn, account fleet.AccountI
 	return h, nil
 }
 
-// EventOf returns the event of an account that has a sequence, and false if it is gone.
+// EventOf returns the event of an account that has a sequence and an id, and false if it is gone.
 func EventOf(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	sequence uint64) (fleet.Event, bool, error) {
-	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("sequences", []uint64{sequence})}
+	sequence, id uint64) (fleet.Event, bool, error) {
+	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("sequences", []uint64{sequence}),
+		clickhouse.Named("ids", []uint64{id})}
 	return schemas.OneRow(ctx, db, "read an event", schemas.Query("webhook_events"), args,
 		func(e *fleet.Event, row schemas.Row) error {
 			var at int64

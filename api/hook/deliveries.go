@@ -308,8 +308,8 @@ func (a *API) bodyOf(r *http.Request, d *query.WebhookDelivery) (*string, error)
 	if !a.mayRead(p, d.Type) {
 		return nil, nil
 	}
-	event, ok, err := query.EventOf(r.Context(), a.DB, p.Account, d.Sequence)
-	if err != nil || !ok || event.ID != d.Event { // another one has its sequence in a topic that was made anew
+	event, ok, err := query.EventOf(r.Context(), a.DB, p.Account, d.Sequence, d.Event)
+	if err != nil || !ok {
 		return nil, err
 	}
 	rec, err := a.endpoints.Get(r.Context(), p.Account, d.Endpoint)

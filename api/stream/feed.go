@@ -66,7 +66,8 @@ func once(texts *[2]atomic.Pointer[[]byte], metric bool, render func() ([]byte, 
 
 // feed is what the hub knows of one account; all of it is guarded by the hub's lock.
 type feed struct {
-	items []*Item // of the ring, by sequence
+	items []*Item // of the rings, by sequence
+	first uint64  // items has all of the account from here on, or from Hub.first on if that is later
 	subs  map[*Subscription]struct{}
 
 	// Places are kept while somebody listens. log has them in the order in which they came; one that is not in newest
@@ -110,10 +111,13 @@ func (h *Hub) Event(sequence uint64, e fleet.Event) {
 	if !h.advance(sequence) {
 		return
 	}
-	h.ring = append(h.ring, item)
 	f := h.feed(e.Account)
 	f.items = append(f.items, item)
-	if len(h.ring) > h.cfg.Ring {
+	if e.Type == fleet.EventLocationUpdated {
+		if h.places = append(h.places, item); len(h.places) > h.cfg.Ring {
+			h.evictPlace()
+		}
+	} else if h.ring = append(h.ring, item); len(h.ring) > h.cfg.Ring {
 		h.evict()
 	}
 	for s := range f.subs {
@@ -130,10 +134,10 @@ func (h *Hub) advance(sequence uint64) bool {
 	if sequence != h.last+1 {
 		h.log.Warn("the topic of events has a gap", "from", h.last+1, "to", sequence)
 		for account, f := range h.feeds {
-			f.items = nil
+			f.items, f.first = nil, 0
 			h.forget(account, f)
 		}
-		h.ring, h.first = nil, sequence
+		h.ring, h.places, h.first = nil, nil, sequence
 	}
 	h.last = sequence
 	return true
@@ -144,10 +148,32 @@ func (h *Hub) evict() {
 	oldest := h.ring[0]
 	h.ring[0] = nil
 	h.ring, h.first = h.ring[1:], oldest.Sequence+1
-	f := h.feeds[oldest.Event.Account]
-	f.items[0] = nil
-	f.items = f.items[1:]
-	h.forget(oldest.Event.Account, f)
+	h.drop(oldest)
+}
+
+// evictPlace drops the oldest place of those that are told as events. Only its account's events reach back less far
+// then: an account that has many of them told does not take the room of others.
+func (h *Hub) evictPlace() {
+	oldest := h.places[0]
+	h.places[0] = nil
+	h.places = h.places[1:]
+	if f := h.feeds[oldest.Event.Account]; f != nil {
+		f.first = max(f.first, oldest.Sequence+1)
+	}
+	h.drop(oldest)
+}
+
+// drop takes an item, and what is older, out of the feed of its account.
+func (h *Hub) drop(item *Item) {
+	f := h.feeds[item.Event.Account]
+	if f == nil {
+		return
+	}
+	for len(f.items) > 0 && f.items[0].Sequence <= item.Sequence {
+		f.items[0] = nil
+		f.items = f.items[1:]
+	}
+	h.forget(item.Event.Account, f)
 }
 
 func (h *Hub) feed(account fleet.AccountID) *feed {
@@ -159,9 +185,9 @@ func (h *Hub) feed(account fleet.AccountID) *feed {
 	return f
 }
 
-// forget drops a feed that has nothing left.
+// forget drops a feed that has nothing left to say.
 func (h *Hub) forget(account fleet.AccountID, f *feed) {
-	if len(f.items) == 0 && len(f.subs) == 0 {
+	if len(f.items) == 0 && len(f.subs) == 0 && f.first <= h.first {
 		delete(h.feeds, account)
 	}
 }

@@ -65,13 +65,16 @@ func (h *Hub) Read(ctx context.Context, account fleet.AccountID, after uint64, f
 func (h *Hub) fromRing(account fleet.AccountID, after uint64, filter *Filter, limit int) (Page, uint64, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if after+1 < h.first {
-		return Page{}, h.first, false
+	f, first := h.feeds[account], h.first
+	if f != nil {
+		first = max(first, f.first)
+	}
+	if after+1 < first {
+		return Page{}, first, false
 	}
 	page := Page{Upto: h.last}
-	f := h.feeds[account]
 	if f == nil {
-		return page, h.first, true
+		return page, first, true
 	}
 	i := sort.Search(len(f.items), func(i int) bool { return f.items[i].Sequence > after })
 	for _, item := range f.items[i:] {
@@ -84,7 +87,7 @@ func (h *Hub) fromRing(account fleet.AccountID, after uint64, filter *Filter, li
 		}
 		page.Items = append(page.Items, item)
 	}
-	return page, h.first, true
+	return page, first, true
 }
 
 // Settings of bounds.

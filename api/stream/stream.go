@@ -32,7 +32,7 @@ import (
 
 // Config are the settings of a Hub.
 type Config struct {
-	Ring       int           // events in memory
+	Ring       int           // events in memory, and as many places that are told as events
 	PerKey     int           // subscriptions of an API key
 	PerAccount int           // subscriptions of an account
 	Gather     time.Duration // how long changes of positions are gathered before readers are woken
@@ -72,14 +72,15 @@ type Hub struct {
 	beats   atomic.Uint64
 	done    chan struct{} // closed when Run ends
 
-	mu    sync.RWMutex
-	first uint64 // the ring holds every event from this sequence on
-	last  uint64 // the newest sequence heard of
-	ring  []*Item
-	feeds map[fleet.AccountID]*feed
-	dirty map[*feed]struct{} // with places that nobody was woken for
-	keys  map[fleet.KeyID]int
-	ended bool
+	mu     sync.RWMutex
+	first  uint64 // every event from this sequence on is in memory, but for places that had to make room
+	last   uint64 // the newest sequence heard of
+	ring   []*Item
+	places []*Item // that are told as events: they have a ring of their own, as a webhook may ask for very many
+	feeds  map[fleet.AccountID]*feed
+	dirty  map[*feed]struct{} // with places that nobody was woken for
+	keys   map[fleet.KeyID]int
+	ended  bool
 
 	tableMu sync.Mutex // one reader of bounds at a time
 	stored  uint64     // the table has every event up to this one

@@ -151,6 +151,46 @@ func TestReadHasNoGaps(t *testing.T) {
 	}
 }
 
+// Account 1 asks for places, and its own stream reads the older ones from the table; that of account 2 finds all that it
+// had in the ring.
+func TestPlacesOfOneAccountTakeNoRoomOfOthers(t *testing.T) {
+	db := schematest.Open(t)
+	store(t, db, 1, 200, time.Now())
+	h := newHub(t, db, func(c *Config) { c.Ring = 30 })
+	for n := uint64(1); n <= 200; n++ {
+		e := eventAt(n)
+		switch {
+		case e.Account == 1:
+			e.Type, e.Kind, e.Body = fleet.EventLocationUpdated, fleet.KindPosition, json.RawMessage(`{}`)
+		case n > 40:
+			h.EventRecord(0, int64(n)-1, nil)
+			continue
+		}
+		h.Event(n, e)
+	}
+	if page, _, ok := h.fromRing(2, 0, &Filter{}, 100); !ok || len(page.Items) != 20 {
+		t.Errorf("account 2 finds %d of 20 events in the ring, which reaches back: %v", len(page.Items), ok)
+	}
+	if page, _, ok := h.fromRing(1, 150, &Filter{}, 100); !ok || len(page.Items) != 25 {
+		t.Errorf("account 1 finds %d of its 25 newest places in the ring, which reaches back: %v", len(page.Items), ok)
+	}
+	if items := len(h.feeds[1].items); items != 30 {
+		t.Errorf("%d places are in memory", items)
+	}
+	for _, after := range []uint64{0, 39, 139, 140, 141, 199} {
+		if got, want := readAll(t, h, after, &Filter{}, 7), wanted(after, 200, &Filter{}); !slices.Equal(got, want) {
+			t.Errorf("behind %d: %v, want %v", after, got, want)
+		}
+	}
+	// Who has nothing in memory any more, and nobody who listens, still does not believe that there was nothing.
+	for n := uint64(201); n <= 400; n++ {
+		h.Event(n, fleet.Event{ID: n, Account: 3, Type: fleet.EventLocationUpdated, Kind: fleet.KindPosition})
+	}
+	if _, _, ok := h.fromRing(1, 100, &Filter{}, 100); ok {
+		t.Error("the ring says that it has all places of account 1")
+	}
+}
+
 func TestAGapInTheTopicIsFilledFromTheTable(t *testing.T) {
 	db := schematest.Open(t)
 	h := newHub(t, db, nil)

@@ -44,6 +44,7 @@ func (m *machine) post(key, path, body string) (int, []byte, error) {
 // promised is what a business was told that it is kept.
 type promised struct {
 	mu       sync.Mutex
+	over     bool      // nothing more is promised
 	expenses []string  // posted
 	begin    time.Time // of the first fix; the others follow second by second
 	fixes    int
@@ -97,7 +98,7 @@ func (p *promised) note(status int, body []byte, err error, good int, kept func(
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case err != nil: // the program is gone
+	case err != nil || p.over: // the program or its power is gone
 	case status == good:
 		kept()
 	default:
@@ -109,6 +110,14 @@ func (p *promised) note(status int, body []byte, err error, good int, kept func(
 			p.wrong = append(p.wrong, fmt.Sprintf("%d %s", status, body))
 		}
 	}
+}
+
+// end has nothing count as promised that is answered from now on: a disk whose power is being cut says of writes that
+// they are kept and loses them, which no program can know, and where the power really goes nobody hears it.
+func (p *promised) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
 }
 
 func (p *promised) count() (expenses, fixes int) {
@@ -138,7 +147,7 @@ func (p *promised) lost(m *machine, key, vehicle string) (expenses, transactions
 	expenses = p.lostExpenses(m, key)
 	// Consequences of the last writes may be carried out again.
 	var stored []string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		transactions = len(p.expenses) - m.list(key, "/v1/ledger/transactions").Pagination.Total
 		stored = m.track(key, vehicle)
 		if transactions <= 0 && len(stored) >= p.fixes {

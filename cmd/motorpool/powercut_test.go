@@ -11,7 +11,7 @@ import (
 )
 
 // TestNothingAcknowledgedIsLostInAPowerCut cuts the power under load and looks for every expense, posting and fix that
-// was acknowledged. That such a cut loses what is not synced is shown with the broker alone, in deploy/embedded.
+// was acknowledged before. That such a cut loses what is not synced is shown with the broker alone, in deploy/embedded.
 func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
 	m := newMachine(t).withOwnBroker()
 	disk := embeddedtest.NewDisk(t, 900)
@@ -22,6 +22,7 @@ func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
 	stop := make(chan struct{})
 	working := told.work(m, key, unique, time.Now().Add(-24*time.Hour).Truncate(time.Second), stop)
 	m.eventually("some of everything is acknowledged", func() error { return told.atLeast(30, 30) })
+	told.end()
 	disk.CutPower()
 	close(stop)
 	m.kill()

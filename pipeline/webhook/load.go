@@ -19,7 +19,7 @@ func (d *Deliverer) load(q *queue, from bound) {
 	}
 	d.mu.Unlock()
 	var rows []delivery
-	var events map[uint64]*fleet.Event
+	var events map[[2]uint64]*fleet.Event
 	err := retry(ctx, func() (err error) {
 		rows, from, events, err = d.read(ctx, q, from, most)
 		return err
@@ -37,8 +37,7 @@ func (d *Deliverer) load(q *queue, from bound) {
 	e, _ := d.deps.Endpoints.Get(q.account, q.endpoint)
 	for i := range rows {
 		r := &rows[i]
-		event := events[r.sequence]
-		lost := event != nil && event.ID != r.event // it is of a topic that was made anew, and counts from zero
+		event := events[[2]uint64{r.sequence, r.event}]
 		switch {
 		case gone[r.id] || q.held[r.id] != nil:
 		case i >= most || time.Until(r.next.Time()) >= soon || !q.room():
@@ -47,11 +46,11 @@ func (d *Deliverer) load(q *queue, from bound) {
 			q.stow(now.Add(time.Second), from) // the log of events is behind
 		default:
 			it := &item{delivery: *r, event: event, dueAt: r.next.Time(), at: -1}
-			if event == nil || lost {
+			if event == nil {
 				it.event = &fleet.Event{}
 			}
 			q.hold(it)
-			if event == nil || lost {
+			if event == nil {
 				d.settle(q, it, failed, "the event is not kept any more")
 			} else if old := q.push(it, e); old != nil {
 				d.settle(q, old, superseded, supersededBy)
@@ -67,7 +66,7 @@ const eventWait = 10 * time.Minute
 // read reads what waits of an endpoint from a bound on, so many and one more, the bound of all of it, and its events.
 // An endpoint that gets nothing has what is due skipped first.
 func (d *Deliverer) read(ctx context.Context, q *queue, from bound, most int) (rows []delivery, all bound,
-	events map[uint64]*fleet.Event, err error) {
+	events map[[2]uint64]*fleet.Event, err error) {
 	d.mu.Lock()
 	held := slices.AppendSeq(make([]uint64, 0, len(q.held)), maps.Keys(q.held))
 	d.mu.Unlock()
@@ -86,21 +85,14 @@ func (d *Deliverer) read(ctx context.Context, q *queue, from bound, most int) (r
 	if rows, all, err = d.store.due(ctx, q.key, from, held, most+1); err != nil {
 		return nil, from, nil, err
 	}
-	var sequences []uint64
+	near := make([]delivery, 0, len(rows))
 	for i := range rows {
 		if time.Until(rows[i].next.Time()) < soon {
-			sequences = append(sequences, rows[i].sequence)
+			near = append(near, rows[i])
 		}
 	}
-	events = make(map[uint64]*fleet.Event, len(sequences))
-	if len(sequences) > 0 {
-		found, err := d.store.eventsOf(ctx, q.account, sequences)
-		if err != nil {
-			return nil, from, nil, err
-		}
-		for i := range found {
-			events[found[i].sequence] = &found[i].Event
-		}
+	if events, err = d.store.eventsOf(ctx, q.account, near); err != nil {
+		return nil, from, nil, err
 	}
 	return rows, all, events, nil
 }

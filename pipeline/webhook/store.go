@@ -323,9 +323,22 @@ func (s store) events(ctx context.Context, account fleet.AccountID, name string,
 		})
 }
 
-// eventsOf returns the events of an account at some sequences, as far as they are kept.
-func (s store) eventsOf(ctx context.Context, account fleet.AccountID, sequences []uint64) ([]sequenced, error) {
-	return s.events(ctx, account, "webhook_events", clickhouse.Named("sequences", sequences))
+// eventsOf returns the events of deliveries of an account, as far as they are kept, by their places and ids.
+func (s store) eventsOf(ctx context.Context, account fleet.AccountID, of []delivery) (map[[2]uint64]*fleet.Event, error) {
+	all := make(map[[2]uint64]*fleet.Event, len(of))
+	if len(of) == 0 {
+		return all, nil
+	}
+	sequences, ids := make([]uint64, len(of)), make([]uint64, len(of))
+	for i := range of {
+		sequences[i], ids[i] = of[i].sequence, of[i].event
+	}
+	found, err := s.events(ctx, account, "webhook_events", clickhouse.Named("sequences", sequences),
+		clickhouse.Named("ids", ids))
+	for i := range found {
+		all[[2]uint64{found[i].sequence, found[i].ID}] = &found[i].Event
+	}
+	return all, err
 }
 
 // replayed returns events of an account that a replay is about, behind the sequence that it has come to.
