@@ -46,7 +46,7 @@ type Deps struct {
 	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
 }
 
-// API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and needs no closing.
+// API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and is closed by Close.
 type API struct {
 	*rest.Server
 	handler http.Handler
@@ -106,8 +106,12 @@ func (a *API) Run(ctx context.Context) error {
 	all.Go(func() error { return a.Store.HoldNode(ctx) })
 	all.Go(func() error { return a.desk.Run(ctx) })
 	all.Go(func() error { return a.transfer.Run(ctx) })
+	all.Go(func() error { return a.account.RunAudit(ctx) })
 	return all.Wait()
 }
+
+// Close stores what is only in memory yet. It is called when Run has returned and nothing is served any more.
+func (a *API) Close(ctx context.Context) { a.account.FlushAudit(ctx) }
 
 // Handler returns the handler of all routes.
 func (a *API) Handler() http.Handler { return a.handler }

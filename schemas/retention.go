@@ -53,6 +53,7 @@ var Retention = []Retained{
 	{Table: "events", Time: "at"},
 	{Table: "heard_hours", Time: "hour"},
 	{Table: "dead_letters", Time: "at"},
+	{Table: "credential_audit", Time: "at"}, // 400 days by itself
 }
 
 // Bounds of a turn.

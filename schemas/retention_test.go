@@ -114,6 +114,7 @@ func TestRetentionDeletesWhatIsOlderAndNothingElse(t *testing.T) {
 	exec("INSERT INTO events (account, sequence, at, noted_at) " +
 		"SELECT account, toUnixTimestamp64Milli(at), at, now64(3) FROM " + each)
 	exec("INSERT INTO heard_hours (account, device, hour, minutes) SELECT account, 5, at, 1 FROM " + each)
+	exec("INSERT INTO credential_audit (account, at, credential, act) SELECT account, at, 'key_5', 'used' FROM " + each)
 	exec("INSERT INTO checkpoints (account, vehicle, day, version, at) SELECT account, 5, toDate(at), 1, at FROM " + each)
 	exec("INSERT INTO vehicle_state (account, vehicle, version, fix_time) " +
 		"SELECT account, toUnixTimestamp64Milli(at), 1, at FROM " + each)

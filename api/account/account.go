@@ -45,7 +45,7 @@ func (a *API) accountRoutes() {
 		About: "A merge patch (RFC 7396): null removes a member, objects merge, arrays are replaced whole, and what is left out stays. `trip_settings` hold for trips from now on; older trips stay as they are until late positions have them derived again.\n\n" +
 			"With `retention_days` of at least 30, what happened longer ago than so many days of UTC is deleted for good, a day at a time: positions " +
 			"(in searches and heat maps too), telemetry and its rollups, tags that trackers read, trips, stops, charges, visits, driving events and alerts that were over by " +
-			"then, events, and dead letters. What began before and ended after, or goes on, stays whole until its end is that old. Business " +
+			"then, events, dead letters, and the audit of credentials, which goes after 400 days in any case. What began before and ended after, or goes on, stays whole until its end is that old. Business " +
 			"records stay (bookings, customers and their documents, ledger, meter readings, drivers of trips, acknowledgements), and so do the " +
 			"newest state and measurements of each vehicle. A first or a smaller number deletes within minutes all that is older; a larger one " +
 			"brings nothing back. Files of imports and exports go after 30 days, whatever this says.",

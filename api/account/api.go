@@ -18,6 +18,7 @@ type API struct {
 
 	accounts *record.Log[record.Account]
 	keys     *record.Log[record.APIKey]
+	audit    *audit
 
 	eventTypes []EventType // that there are
 	catalogue  *eventview.Catalogue
@@ -28,6 +29,9 @@ type API struct {
 func New(s *rest.Server, d *desk.Desk, hub *stream.Hub) *API {
 	a := &API{Server: s, Stream: hub, accounts: d.Accounts, keys: record.NewLog(s.Store, record.APIKeys)}
 	s.KeyUsed = newKeyUses(a).note
+	a.audit = newAudit(a)
+	s.Noted = a.audit.note
+	a.audit.follow(s.Store)
 	s.Auth = auth.NewAuthenticator(s.Config.Auth, a.lookupKey, s.Now)
 	return a
 }

@@ -27,6 +27,7 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 		return fleet.NewError(fleet.CodeUnauthorized, "Send an API key as Authorization: Bearer <key>.")
 	}
 	p, err := a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
+	a.noteRefusal(r, err)
 	switch {
 	case err == nil:
 	case errors.Is(err, auth.ErrThrottled):
@@ -54,7 +55,18 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 		return fleet.NewError(fleet.CodeForbidden, "The API key has no scope that this needs.")
 	}
 	a.KeyUsed(r.Context(), p)
+	a.Noted(r.Context(), auth.Use{Account: p.Account, Actor: p.Actor(), Credential: p.Actor(), Kind: "api_key",
+		Act: auth.Used, Client: a.ClientAddr(r), At: a.Now()})
 	return nil
+}
+
+// noteRefusal notes that a credential was presented that is a real one and opened nothing. One that nobody has is
+// nobody's to be told of.
+func (a *Server) noteRefusal(r *http.Request, err error) {
+	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
+		a.Noted(r.Context(), auth.Use{Account: refused.Account, Actor: refused.Credential, Credential: refused.Credential,
+			Kind: refused.Kind, Act: auth.Refused, Reason: refused.Reason, Client: a.ClientAddr(r), At: a.Now()})
+	}
 }
 
 // RequireScope refuses a principal that lacks a scope.

@@ -55,7 +55,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Transfers: map[string]Transferable{}, Kinds: map[string]Kind{}, Absent: map[string]func(string) string{},
 		Related: map[*query.Listing]relatedFunc{},
 		Events:  eventview.New(),
-		KeyUsed: func(context.Context, *auth.Principal) {},
+		KeyUsed: func(context.Context, *auth.Principal) {}, Noted: func(context.Context, auth.Use) {},
 		limiter: auth.NewLimiter(cfg.Auth, deps.Now), strangers: strangers{seen: map[netip.Addr]bool{}},
 		views: map[reflect.Type]bool{}, longWork: pace.NewPool(int64(cfg.Long), int64(cfg.LongShare)),
 		Bodies: newBodies(cfg.BodyMemory, 2), StrangerBodies: newBodies(strangeMemory, 8),

@@ -41,7 +41,7 @@ func OpsHandler(needed, wanted map[string]Check, metrics prometheus.Gatherer) ht
 		opsJSON(w, status, map[string]any{"status": word, "degraded": failed, "checks": results})
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
-	return mux
+	return secure(mux)
 }
 
 // runChecks runs all checks at once and returns "ok" or the fault of each, and the names of those that failed.

@@ -35,7 +35,7 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 			ctx, cancel := rt.within(r.Context())
 			defer cancel()
 			if x.Principal != nil {
-				ctx = auth.With(ctx, x.Principal)
+				ctx = auth.WithAddress(auth.With(ctx, x.Principal), a.ClientAddr(r))
 			}
 			r = r.WithContext(ctx)
 			err = a.once(w, r, h)

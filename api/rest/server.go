@@ -126,6 +126,10 @@ type Server struct {
 	Bodies, StrangerBodies bodies
 	// KeyUsed notes that a key was used.
 	KeyUsed func(context.Context, *auth.Principal)
+	// Noted notes for the audit of an account what was done with a credential. It returns at once: uses and refusals are
+	// counted in memory, and all is written soon after. What is done to a record that is a credential follows from its
+	// revisions instead, so that no crash loses it.
+	Noted func(context.Context, auth.Use)
 	// Transfers are the resources that can be imported and exported, by their paths.
 	Transfers map[string]Transferable
 	// Kinds are the kinds of records that others name or that texts speak of, by the prefixes of their ids.

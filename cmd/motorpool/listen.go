@@ -35,7 +35,7 @@ func listen(addr string, handler http.Handler, m manners, log *slog.Logger) (*li
 	if err != nil {
 		return nil, fmt.Errorf("%w; give another address", err)
 	}
-	var http1 http.Protocols // there is no encryption here, and HTTP/2 without it would share connections past the bounds
+	var http1 http.Protocols // HTTP/2 would share connections past the bounds
 	http1.SetHTTP1(true)
 	return &listener{socket: newBoundedSocket(socket, m.Crowd, log), server: &http.Server{
 		Handler: handler, Protocols: &http1, MaxHeaderBytes: 64 << 10,
@@ -62,7 +62,11 @@ func (l *listener) run(ctx context.Context) error {
 		}
 		drained <- err
 	})
-	err := l.server.Serve(l.socket)
+	serve := func() error { return l.server.Serve(l.socket) }
+	if l.server.TLSConfig != nil {
+		serve = func() error { return l.server.ServeTLS(l.socket, "", "") }
+	}
+	err := serve()
 	if !errors.Is(err, http.ErrServerClosed) {
 		stop()
 		return err

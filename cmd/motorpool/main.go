@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/crypto/acme/autocert"
 
 	"github.com/motorpool/fleet/deploy/embedded"
 )
@@ -140,7 +141,7 @@ func newParser(cli *commands, o output, exit func(int)) (*kong.Kong, error) {
 		kong.Writers(o.out, o.err), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.DefaultEnvars("MOTORPOOL"), kong.Configuration(loadFile),
-		kong.Vars{"scopes": scopeNames()},
+		kong.Vars{"scopes": scopeNames(), "acme_directory": autocert.DefaultACMEDirectory},
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"strings"
@@ -44,8 +45,9 @@ type apiSettings struct {
 	Webhooks    webhookSettings    `embed:"" prefix:"webhook-" group:"Webhooks"`
 	APIWebhooks apiWebhookSettings `embed:"" prefix:"webhook-" group:"Webhooks"`
 
-	Traccar traccarSettings `embed:"" prefix:"traccar-" group:"Traccar"`
-	Clients clientSettings  `embed:"" group:"Clients"`
+	Traccar    traccarSettings    `embed:"" prefix:"traccar-" group:"Traccar"`
+	Encryption encryptionSettings `embed:"" group:"HTTPS"`
+	Clients    clientSettings     `embed:"" group:"Clients"`
 }
 
 // webhookSettings say where webhooks may go, in the networks of OutboundNetworks and in public.
@@ -150,6 +152,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 // serveHalf is the interface, ready to run.
 type serveHalf struct {
 	listener *listener
+	https    *encryption // nil: it is served by HTTP
 	routes   *api.API
 	live     *liveHub
 	geocoder *geocode.Online // nil: addresses come from the gazetteer alone
@@ -161,13 +164,16 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		return nil, err
 	}
 	half := &serveHalf{}
+	var err error
+	if half.https, err = newEncryption(&c.Encryption, p.settings.Data, p.log); err != nil {
+		return nil, err
+	}
 	config := rest.DefaultConfig()
 	config.Version, config.CORSOrigins, config.QueryMemory = version, c.CORSOrigins, c.QueryMemory<<20
 	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
 	config.BodyMemory = c.Clients.BodyMemory
 	config.Pace = pace.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
 	config.Auth.Volume.Items, config.Auth.Volume.Bytes = c.AccountItems, c.AccountMiB<<20
-	var err error
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
 	}
@@ -206,6 +212,13 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if err != nil {
 		return nil, err
 	}
+	if half.https != nil {
+		half.listener.server.TLSConfig = half.https.config
+		if err := half.listenPlain(c, config.TrustedProxies, p.log); err != nil {
+			half.listener.close()
+			return nil, err
+		}
+	}
 	p.metrics.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "motorpool_http_connections",
 			Help: "Connections of clients that are open."},
@@ -214,6 +227,27 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 			Help: "Connections above the bounds."},
 			func() float64 { return float64(half.listener.socket.refused.Load()) }))
 	return half, nil
+}
+
+// listenPlain opens the listener that leads from HTTP to HTTPS, if one is asked for.
+func (h *serveHalf) listenPlain(c apiSettings, proxies []netip.Prefix, log *slog.Logger) (err error) {
+	if c.Encryption.HTTPRedirect == "" {
+		return nil
+	}
+	handler := h.https.wrap(h.https.redirectTo(h.listener.addr()))
+	h.https.redirect, err = listen(c.Encryption.HTTPRedirect, handler, c.Clients.manners(proxies), log)
+	if err != nil {
+		return fmt.Errorf("--http-redirect: %w", err)
+	}
+	return nil
+}
+
+// scheme is that of the addresses of the interface.
+func (h *serveHalf) scheme() string {
+	if h.https != nil {
+		return "https"
+	}
+	return "http"
 }
 
 // Validate says which setting is none; what the interface uses itself is validated there.
@@ -247,14 +281,24 @@ func (h *serveHalf) run(ctx context.Context) error {
 	all.Go(func() error { return h.listener.run(ctx) })
 	all.Go(func() error { return h.live.run(ctx) })
 	all.Go(func() error { return h.routes.Run(ctx) })
+	if h.https != nil {
+		all.Go(func() error { h.https.watch(ctx); return nil })
+		if h.https.redirect != nil {
+			all.Go(func() error { return h.https.redirect.run(ctx) })
+		}
+	}
 	if h.geocoder != nil {
 		all.Go(func() error { return h.geocoder.Run(ctx) })
 	}
 	return all.Wait()
 }
 
-// close gives the address free and sends the last traces.
+// close gives the address free, stores what is only in memory, and sends the last traces.
 func (h *serveHalf) close() {
 	h.listener.close()
+	if h.https != nil && h.https.redirect != nil {
+		h.https.redirect.close()
+	}
+	h.routes.Close(context.Background())
 	h.flush()
 }

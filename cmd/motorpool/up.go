@@ -119,7 +119,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	all.Go(func() error { return engines.watch(running) })
 	all.Go(func() error {
 		screen := startScreen{settings: &s, external: external, gate: engines.gate,
-			http: serve.listener.addr(), ops: ops.addr(),
+			scheme: serve.scheme(), http: serve.listener.addr(), ops: ops.addr(),
 			color: isTerminal(o.out)}
 		if shown == nil {
 			return screen.print(o.out)
@@ -164,6 +164,7 @@ type startScreen struct {
 	external  engineChoice
 	gate      *biGate // nil if ClickHouse runs elsewhere
 	http, ops string
+	scheme    string // of http
 	color     bool
 	accounts  []shownAccount // of the demo; none without one
 }
@@ -184,7 +185,7 @@ func (v *startScreen) print(w io.Writer) error {
 		}
 		fmt.Fprintf(&text, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	base := "http://" + reachable(v.http)
+	base := v.scheme + "://" + reachable(v.http)
 	text.WriteString("\nMotorpool is up. Ctrl-C stops it.\n\n")
 	line("interface", "%s/v1, reference at %s/docs", base, base)
 	line("health", "http://%s/readyz, /metrics", reachable(v.ops))
