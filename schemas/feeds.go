@@ -47,6 +47,8 @@ var feeds = []Feed{
 	{"maintenance_schedules", []string{"maintenance_schedule"}, plain},
 	{"meter_readings", []string{"meter_reading"}, plain},
 	{"meters", []string{"meter_reading"}, []string{"account", "id", "revision", "body"}},
+	{"oauth_clients", []string{"oauth_client"}, plain},
+	{"oauth_grants", []string{"oauth_grant"}, plain},
 	{"papers", []string{"agreement", "credit_note", "deposit_statement", "invoice", "owner_statement", "receipt"},
 		append([]string{"kind"}, plain...)},
 	{"payments", []string{"payment"}, plain},

@@ -20,7 +20,7 @@ var keptForGood = map[string][]string{
 	"the log and what is made of it": {"record_log", "claim_log", "record_settled", "accounts",
 		"alert_acks", "alert_rules", "api_keys", "blocks", "bookings", "calendars", "customer_notes", "customers",
 		"device_commands", "devices", "documents", "expenses", "geofences", "inspections", "issues", "jobs",
-		"journal_entries", "locations",
+		"journal_entries", "locations", "oauth_clients", "oauth_grants",
 		"maintenance_schedules", "meter_readings", "meters", "driver_tags", "payments", "quotes", "rate_plans",
 		"recurring_costs", "reminders", "route_plans", "saved_reports", "service_tasks", "tolls", "trip_drivers",
 		"vehicle_classes", "vehicles", "webhook_endpoints", "work_orders"},

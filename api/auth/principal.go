@@ -10,7 +10,10 @@ import (
 // Principal is who makes a request, as its credential proves: an account and what may be done in its name.
 type Principal struct {
 	Account fleet.AccountID
-	Key     fleet.KeyID // the API key, by its id; never its secret
+	Key     fleet.KeyID    // the API key, by its id; never its secret
+	User    fleet.UserID   // the person behind the request; zero for keys and clients
+	Client  fleet.ClientID // the OAuth client; zero without an access token
+	Grant   fleet.GrantID  // what the person gave to the client; zero if the client acts for itself
 	Scopes  []Scope
 }
 
@@ -19,8 +22,24 @@ func (p *Principal) Has(s Scope) bool {
 	return slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
 }
 
-// Actor names the principal in audit trails: "key_123".
-func (p *Principal) Actor() string { return p.Key.String() }
+// Actor names the principal in audit trails: "usr_123" if a person is behind the request, else the client or the key.
+func (p *Principal) Actor() string {
+	switch {
+	case p.User != 0:
+		return p.User.String()
+	case p.Client != 0:
+		return p.Client.String()
+	}
+	return p.Key.String()
+}
+
+// Called is what the credential of the principal is called.
+func (p *Principal) Called() string {
+	if p.Client != 0 {
+		return "access token"
+	}
+	return "API key"
+}
 
 type principalKey struct{}
 
