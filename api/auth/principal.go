@@ -10,7 +10,9 @@ import (
 // Principal is who makes a request, as its credential proves: an account and what may be done in its name.
 type Principal struct {
 	Account fleet.AccountID
-	Key     fleet.KeyID // the API key, by its id; never its secret
+	Key     fleet.KeyID     // the API key, by its id; never its secret
+	User    fleet.UserID    // the person behind the request; zero for keys and clients
+	Session fleet.SessionID // in which the person is signed in at a browser; zero otherwise
 	Scopes  []Scope
 }
 
@@ -19,8 +21,29 @@ func (p *Principal) Has(s Scope) bool {
 	return slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
 }
 
-// Actor names the principal in audit trails: "key_123".
-func (p *Principal) Actor() string { return p.Key.String() }
+// Actor names the principal in audit trails: "key_123", or "usr_123" if there is a person.
+func (p *Principal) Actor() string {
+	if p.User != 0 {
+		return p.User.String()
+	}
+	return p.Key.String()
+}
+
+// Credential names what the request was let in by: the key, or the session of a person.
+func (p *Principal) Credential() string {
+	if p.Session != 0 {
+		return p.Session.String()
+	}
+	return p.Key.String()
+}
+
+// Lacks begins the sentence that says what the principal may not do: what lacks the scope that this takes.
+func (p *Principal) Lacks() string {
+	if p.Session != 0 {
+		return "Your role lacks"
+	}
+	return "The API key lacks"
+}
 
 type principalKey struct{}
 

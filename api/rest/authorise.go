@@ -21,14 +21,15 @@ const codeAddress fleet.Code = "address_not_allowed"
 
 // authorise finds out who makes the request and whether they may, and sets the headers that go with the answer.
 func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x *Exchange) error {
-	token, ok := Bearer(r)
-	if !ok {
-		w.Header().Set("WWW-Authenticate", Realm)
-		return fleet.NewError(fleet.CodeUnauthorized, "Send an API key as Authorization: Bearer <key>.")
-	}
-	p, err := a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
+	p, err := a.Authenticate(r)
 	switch {
 	case err == nil:
+	case errors.Is(err, errNothing):
+		w.Header().Set("WWW-Authenticate", Realm)
+		return fleet.NewError(fleet.CodeUnauthorized, "Send an API key as Authorization: Bearer <key>.")
+	case fleet.CodeOf(err) == fleet.CodeUnauthorized:
+		w.Header().Set("WWW-Authenticate", Realm+`, error="invalid_token"`)
+		return err
 	case errors.Is(err, auth.ErrThrottled):
 		w.Header().Set("Retry-After", strconv.Itoa(int(a.Config.Auth.Window.Seconds())))
 		return fleet.NewError(fleet.CodeRateLimited, "Too many failed attempts from your address. Wait a minute.")
@@ -47,11 +48,11 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 	}
 	if rt.Scope != "" && !p.Has(rt.Scope) {
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, Realm, rt.Scope))
-		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(rt.Scope)+".")
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" the scope "+string(rt.Scope)+".")
 	}
 	if rt.AnyOf != nil && !slices.ContainsFunc(rt.AnyOf, p.Has) {
 		w.Header().Set("WWW-Authenticate", Realm+`, error="insufficient_scope"`)
-		return fleet.NewError(fleet.CodeForbidden, "The API key has no scope that this needs.")
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" every scope that this can be done with.")
 	}
 	a.KeyUsed(r.Context(), p)
 	return nil
@@ -60,9 +61,27 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 // RequireScope refuses a principal that lacks a scope.
 func RequireScope(p *auth.Principal, scope auth.Scope) error {
 	if !p.Has(scope) {
-		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+".")
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" the scope "+string(scope)+".")
 	}
 	return nil
+}
+
+// errNothing says that a request has no credential at all.
+var errNothing = errors.New("no credential")
+
+// Authenticate finds out who makes a request: by one of the ways that rooms add, or else by an API key. The error is
+// one of auth, a *fleet.Error, or that of a look-up.
+func (a *Server) Authenticate(r *http.Request) (*auth.Principal, error) {
+	for _, way := range a.Ways {
+		if p, ok, err := way(r); ok || err != nil {
+			return p, err
+		}
+	}
+	token, ok := Bearer(r)
+	if !ok {
+		return nil, errNothing
+	}
+	return a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
 }
 
 // Bearer returns the credential of the Authorization header.
@@ -72,10 +91,10 @@ func Bearer(r *http.Request) (string, bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// limit takes one operation from the buckets of key and account, and says in headers what is left. X-RateLimit-Reset
+// limit takes one operation from the buckets of credential and account, and says in headers what is left. X-RateLimit-Reset
 // is in seconds from now, as RateLimit is.
 func (a *Server) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
-	d := a.limiter.Take(p.Key, p.Account, class)
+	d := a.limiter.Take(p.Credential(), p.Account, class)
 	tellLimit(w, string(class), d)
 	if d.OK {
 		return nil

@@ -119,6 +119,7 @@ type Server struct {
 	Deps
 	Store  *record.Store
 	Auth   *auth.Authenticator
+	Ways   []auth.Way // to prove who makes a request, tried before API keys
 	Docs   huma.API
 	Routes []*Route
 
