@@ -61,6 +61,7 @@ var feeds = []Feed{
 	{"service_tasks", []string{"service_task"}, plain},
 	{"tolls", []string{"toll"}, plain},
 	{"trip_drivers", []string{"trip_driver"}, plain},
+	{"users", []string{"user"}, plain},
 	{"vehicle_classes", []string{"vehicle_class"}, plain},
 	{"vehicles", []string{"vehicle"}, plain},
 	{"webhook_endpoints", []string{"webhook_endpoint"}, plain},

@@ -2,7 +2,6 @@ package account
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,9 +56,7 @@ func (a *API) streamRoutes() {
 
 // subscribe begins a subscription for the request's key.
 func (a *API) subscribe(r *http.Request, account fleet.AccountID, filter stream.Filter) (*stream.Subscription, error) {
-	p := auth.From(r.Context())
-	credential := cmp.Or(uint64(p.Key), uint64(p.Grant), uint64(p.Client), uint64(p.User))
-	sub, err := a.Stream.Subscribe(account, fleet.KeyID(credential), filter)
+	sub, err := a.Stream.Subscribe(account, auth.From(r.Context()).Credential(), filter)
 	switch {
 	case errors.Is(err, stream.ErrTooMany):
 		return nil, fleet.NewError(fleet.CodeRateLimited, "This key or account has too many streams open. Close one.")
@@ -301,9 +298,9 @@ func (c *connection) reset(reason, detail string, id uint64) error {
 func (c *connection) beat(ctx context.Context) error {
 	if time.Since(c.checked) >= StreamAuth {
 		c.checked = time.Now()
-		p, err := c.api.Identify(c.r.WithContext(auth.Again(ctx)))
-		_, refused := errors.AsType[*auth.Refusal](err)
-		refused = refused || errors.Is(err, auth.ErrMalformed) || errors.Is(err, auth.ErrUnknownKey) ||
+		p, err := c.api.Authenticate(c.r.WithContext(auth.Again(ctx)))
+		refused := fleet.CodeOf(err) == fleet.CodeUnauthorized || errors.Is(err, auth.ErrMalformed) ||
+			errors.Is(err, auth.ErrUnknownKey) ||
 			errors.Is(err, auth.ErrExpired) || errors.Is(err, auth.ErrRevoked) || errors.Is(err, auth.ErrAddress)
 		if refused || err == nil && !slices.Equal(p.Scopes, c.scopes) {
 			_ = c.reset("credential", "The credential is not valid any more, or has other scopes.", 0)

@@ -10,10 +10,11 @@ import (
 // Principal is who makes a request, as its credential proves: an account and what may be done in its name.
 type Principal struct {
 	Account fleet.AccountID
-	Key     fleet.KeyID    // the API key, by its id; never its secret
-	User    fleet.UserID   // the person behind the request; zero for keys and clients
-	Client  fleet.ClientID // the OAuth client; zero without an access token
-	Grant   fleet.GrantID  // what the person gave to the client; zero if the client acts for itself
+	Key     fleet.KeyID     // the API key, by its id; never its secret
+	User    fleet.UserID    // the person behind the request; zero for keys and clients
+	Session fleet.SessionID // in which the person is signed in at a browser; zero otherwise
+	Client  fleet.ClientID  // the OAuth client; zero without an access token
+	Grant   fleet.GrantID   // what the person gave to the client; zero if the client acts for itself
 	Scopes  []Scope
 }
 
@@ -33,12 +34,37 @@ func (p *Principal) Actor() string {
 	return p.Key.String()
 }
 
+// Credential names what the request was let in by: the key, the session of a person, or the client with what it was
+// granted.
+func (p *Principal) Credential() string {
+	switch {
+	case p.Session != 0:
+		return p.Session.String()
+	case p.Grant != 0:
+		return p.Client.String() + " " + p.Grant.String()
+	case p.Client != 0:
+		return p.Client.String()
+	}
+	return p.Key.String()
+}
+
 // Called is what the credential of the principal is called.
 func (p *Principal) Called() string {
-	if p.Client != 0 {
+	switch {
+	case p.Session != 0:
+		return "session"
+	case p.Client != 0:
 		return "access token"
 	}
 	return "API key"
+}
+
+// Lacks begins the sentence that says what the principal may not do: what lacks the scope that this takes.
+func (p *Principal) Lacks() string {
+	if p.Session != 0 {
+		return "Your role lacks"
+	}
+	return "The " + p.Called() + " lacks"
 }
 
 type principalKey struct{}

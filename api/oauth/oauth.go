@@ -103,6 +103,7 @@ func (a *API) Routes() {
 	a.grantRoutes()
 	a.metadataRoutes()
 	a.tokenRoutes()
+	a.pageRoutes()
 }
 
 // noIssuer refuses what a server without an address cannot do.

@@ -19,7 +19,7 @@ const codeAddress fleet.Code = "address_not_allowed"
 
 // authorise finds out who makes the request and whether they may, and sets the headers that go with the answer.
 func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x *Exchange) error {
-	p, err := a.Identify(r)
+	p, err := a.Authenticate(r)
 	if err != nil {
 		return a.refuse(w, err)
 	}
@@ -32,30 +32,12 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 	}
 	if rt.AnyOf != nil && !slices.ContainsFunc(rt.AnyOf, p.Has) {
 		w.Header().Set("WWW-Authenticate", a.challenge(schemeOf(r), "insufficient_scope"))
-		return fleet.NewError(fleet.CodeForbidden, "The "+p.Called()+" has no scope that this needs.")
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" every scope that this can be done with.")
 	}
 	if p.Key != 0 {
 		a.KeyUsed(r.Context(), p)
 	}
 	return nil
-}
-
-// errNothing says that a request presents no credential.
-var errNothing = errors.New("no credential")
-
-// Identify returns who makes a request: by one of the ways, or else by an API key. The error is one of package auth, a
-// *auth.Refusal, a *fleet.Error, or that of a store.
-func (a *Server) Identify(r *http.Request) (*auth.Principal, error) {
-	for _, way := range a.Ways {
-		if p, ok, err := way(r); ok || err != nil {
-			return p, err
-		}
-	}
-	token, ok := Bearer(r)
-	if !ok {
-		return nil, errNothing
-	}
-	return a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
 }
 
 // refuse says what is wrong with a credential, and how to present one.
@@ -66,6 +48,9 @@ func (a *Server) refuse(w http.ResponseWriter, err error) error {
 		return err
 	}
 	switch {
+	case fleet.CodeOf(err) == fleet.CodeUnauthorized:
+		a.Challenge(w, "invalid_token")
+		return err
 	case errors.Is(err, errNothing):
 		w.Header().Set("WWW-Authenticate", a.challenge("Bearer", ""))
 		return fleet.NewError(fleet.CodeUnauthorized,
@@ -120,9 +105,27 @@ func (a *Server) Lacks(w http.ResponseWriter, r *http.Request, p *auth.Principal
 // RequireScope refuses a principal that lacks a scope.
 func RequireScope(p *auth.Principal, scope auth.Scope) error {
 	if !p.Has(scope) {
-		return fleet.NewError(fleet.CodeForbidden, "The "+p.Called()+" lacks the scope "+string(scope)+".")
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" the scope "+string(scope)+".")
 	}
 	return nil
+}
+
+// errNothing says that a request has no credential at all.
+var errNothing = errors.New("no credential")
+
+// Authenticate finds out who makes a request: by one of the ways that rooms add, or else by an API key. The error is
+// one of auth, an *auth.Refusal, another *fleet.Error, or that of a look-up.
+func (a *Server) Authenticate(r *http.Request) (*auth.Principal, error) {
+	for _, way := range a.Ways {
+		if p, ok, err := way(r); ok || err != nil {
+			return p, err
+		}
+	}
+	token, ok := Bearer(r)
+	if !ok {
+		return nil, errNothing
+	}
+	return a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
 }
 
 // Bearer returns the credential of the Authorization header.
@@ -132,10 +135,10 @@ func Bearer(r *http.Request) (string, bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// limit takes one operation from the buckets of key and account, and says in headers what is left. X-RateLimit-Reset
-// is in seconds from now, as RateLimit is.
+// limit takes one operation from the buckets of credential and account, and says in headers what is left.
+// X-RateLimit-Reset is in seconds from now, as RateLimit is.
 func (a *Server) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
-	d := a.limiter.Take(p.Key, p.Account, class)
+	d := a.limiter.Take(p.Credential(), p.Account, class)
 	tellLimit(w, string(class), d)
 	if d.OK {
 		return nil

@@ -100,7 +100,7 @@ func (s *Resource[T]) expansions(r *http.Request) ([]string, error) {
 		}
 		if scope, ok := s.Scope.Needs[name]; ok && !p.Has(scope) {
 			return nil, fleet.NewError(fleet.CodeForbidden,
-				"The "+p.Called()+" lacks the scope "+string(scope)+", which expand="+name+" needs.")
+				p.Lacks()+" the scope "+string(scope)+", which expand="+name+" needs.")
 		}
 	}
 	return names, nil

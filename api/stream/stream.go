@@ -78,7 +78,7 @@ type Hub struct {
 	ring  []*Item
 	feeds map[fleet.AccountID]*feed
 	dirty map[*feed]struct{} // with places that nobody was woken for
-	keys  map[fleet.KeyID]int
+	keys  map[string]int
 	ended bool
 
 	tableMu sync.Mutex // one reader of bounds at a time
@@ -98,7 +98,7 @@ func NewHub(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *s
 	}
 	return &Hub{
 		cfg: cfg, db: db, log: log, metrics: m, done: make(chan struct{}), first: 1,
-		feeds: map[fleet.AccountID]*feed{}, dirty: map[*feed]struct{}{}, keys: map[fleet.KeyID]int{},
+		feeds: map[fleet.AccountID]*feed{}, dirty: map[*feed]struct{}{}, keys: map[string]int{},
 	}, nil
 }
 
