@@ -26,6 +26,14 @@ type (
 	RuleID uint64
 	// JobID names a long piece of work that somebody asked for.
 	JobID uint64
+	// ClientID names a program that reaches the interface by OAuth.
+	ClientID uint64
+	// GrantID names what a person gave to such a program.
+	GrantID uint64
+	// UserID names a person who signs in to an account.
+	UserID uint64
+	// SessionID names the time for which a person is signed in at one browser.
+	SessionID uint64
 )
 
 // Prefixes of the written form of an identity.
@@ -80,6 +88,13 @@ const (
 	JournalEntryPrefix  = "jnl_"
 
 	CommandPrefix = "cmd_"
+
+	UserPrefix    = "usr_"
+	SessionPrefix = "ses_"
+
+	ClientPrefix       = "ocl_"
+	ClientSecretPrefix = "ocs_"
+	GrantPrefix        = "ogr_"
 )
 
 func (id AccountID) String() string { return FormatID(AccountPrefix, uint64(id)) }
@@ -89,6 +104,10 @@ func (id KeyID) String() string     { return FormatID(KeyPrefix, uint64(id)) }
 func (id FenceID) String() string   { return FormatID(FencePrefix, uint64(id)) }
 func (id RuleID) String() string    { return FormatID(RulePrefix, uint64(id)) }
 func (id JobID) String() string     { return FormatID(JobPrefix, uint64(id)) }
+func (id UserID) String() string    { return FormatID(UserPrefix, uint64(id)) }
+func (id SessionID) String() string { return FormatID(SessionPrefix, uint64(id)) }
+func (id ClientID) String() string  { return FormatID(ClientPrefix, uint64(id)) }
+func (id GrantID) String() string   { return FormatID(GrantPrefix, uint64(id)) }
 
 // VehicleKey names a vehicle of an account: whatever is derived is derived for one.
 type VehicleKey struct {

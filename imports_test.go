@@ -93,6 +93,8 @@ var allowed = []struct {
 	{"api/savedreport", []string{"", "query", "api/rest", "api/auth", "api/record", "api/export"}, nil},
 	{"api/hook", []string{"", "query", "api/rest", "api/auth", "api/record", "api/eventview",
 		"api/outbound", "api/seal", "pipeline/webhook"}, nil},
+	{"api/oauth/token", []string{}, []string{"github.com/go-jose/go-jose/"}},
+	{"api/oauth", []string{"", "query", "api/rest", "api/auth", "api/record", "api/seal", "api/oauth/token"}, nil},
 	{"api/transfer",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/export", "api/sheet"}, nil},
 	{"api/track", []string{"", "query", "query/area", "query/pair", "api/rest", "api/auth", "api/record",

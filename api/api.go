@@ -20,6 +20,7 @@ import (
 	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/hook"
 	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/outlook"
 	"github.com/motorpool/fleet/api/paper"
 	"github.com/motorpool/fleet/api/record"
@@ -44,6 +45,7 @@ type Deps struct {
 	Stream    *stream.Hub           // of what happens; without it /v1/events and /v1/stream answer 503
 	Traccar   *traccar.Client       // sends commands to trackers behind it; may be nil
 	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
+	OAuth     oauth.Config          // under which address access tokens are given; without one none are
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and is closed by Close.
@@ -61,6 +63,7 @@ type API struct {
 	outlook  *outlook.API
 	saved    *savedreport.API
 	hook     *hook.API
+	oauth    *oauth.API
 	transfer *transfer.API
 }
 
@@ -81,6 +84,9 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 		hook:     hook.New(s, deps.Webhooks, eventTypes(kinds)),
 		transfer: transfer.New(s),
 	}
+	if a.oauth, err = oauth.New(s, deps.OAuth); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	a.track.Routes()
 	a.rent.Routes()
 	a.paper.Routes()
@@ -95,6 +101,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.saved.Routes()
 	a.account.Routes() // after what says how what events are about is shown
 	a.hook.Routes()
+	a.oauth.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil

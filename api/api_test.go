@@ -22,6 +22,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/eventview/eventtest"
 	"github.com/motorpool/fleet/api/hook"
+	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
@@ -82,6 +83,8 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) },
 	}}
 	deps.Webhooks = hook.Config{Reach: outbound.Reach{Private: true}, Plain: true, Keys: sealKeys(t)}
+	server := httptest.NewUnstartedServer(nil)
+	deps.OAuth = oauth.Config{Issuer: "http://" + server.Listener.Addr().String(), Keys: deps.Webhooks.Keys}
 	for _, f := range change {
 		f(&cfg, &deps)
 	}
@@ -105,7 +108,8 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	if w.api, err = New(cfg, deps); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(w.api.Handler())
+	server.Config.Handler = w.api.Handler()
+	server.Start()
 	t.Cleanup(server.Close)
 	w.url = server.URL
 	w.account = w.newAccount("First")

@@ -194,7 +194,7 @@ func TestACommandDoesNotTakeTheWriteOfAnotherForItsOwn(t *testing.T) {
 	path := w.book(0.01, 49, `,"confirm":true`)
 	w.pass(time.Hour)
 	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k",
-		rest.RequestHash("POST", path+"/pickup", "", fleet.KeyID(keyID), []byte(`{"mileage_mi":7}`)))
+		rest.RequestHash("POST", path+"/pickup", "", fleet.KeyID(keyID).String(), []byte(`{"mileage_mi":7}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestACommandRepeatedAfterACrashAnswersWithWhatStands(t *testing.T) {
 			return err
 		}},
 	} {
-		hash := rest.RequestHash("POST", c.path, "", fleet.KeyID(keyID), []byte(c.body))
+		hash := rest.RequestHash("POST", c.path, "", fleet.KeyID(keyID).String(), []byte(c.body))
 		ticket, err := w.api.Store.Begin(t.Context(), w.account, c.key, hash)
 		if err != nil {
 			t.Fatal(err)

@@ -87,7 +87,7 @@ func TestARequestRepeatedAfterACrashAnswersWithTheSameRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k",
-		rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body)))
+		rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID).String(), []byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestARequestRepeatedAcrossAnUpgradeMakesNoSecondRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID), []byte(body))
+	hash := rest.RequestHash("POST", "/v1/vehicles", "", fleet.KeyID(keyID).String(), []byte(body))
 	ticket, err := w.api.Store.Begin(t.Context(), w.account, "k", hash)
 	if err != nil {
 		t.Fatal(err)

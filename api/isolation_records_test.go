@@ -87,6 +87,10 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	add("/v1/saved_reports", `{"name":"SECRETNOTE","report":"revenue"}`)
 	w.delivered(add("/v1/webhook_endpoints", `{"url":"http://127.0.0.1:1/SECRETNOTE","headers":{"X-Token":"SECRETNOTE"}}`), time.Now())
 	ids["/v1/webhook_deliveries/{id}"] = "whd_15"
+	client := add("/v1/oauth_clients", `{"name":"SECRETNOTE","type":"confidential","grant_types":["client_credentials"],`+
+		`"scopes":["vehicles:read"]}`)
+	ids["/v1/oauth_grants/{id}"] = made(w, record.NewLog(w.api.Store, record.OAuthGrants),
+		record.OAuthGrant{ClientID: client, UserID: "usr_1", Scopes: []string{"vehicles:read"}})
 	add("/v1/tolls", `{"kind":"toll","plate":"SECRETNOTE","occurred_at":"2026-03-01T00:00:00Z","agency":"TxTag","amount":{"amount":450,"currency":"USD"}}`)
 	ids["/v1/blocks/{id}"] = w.do("POST", "/v1/vehicles/"+vehicle+"/blocks",
 		`{"from":"`+w.in(300)+`","until":"`+w.in(301)+`","reason":"SECRETNOTE"}`).ok(201).id()

@@ -20,15 +20,16 @@ func TestWhoMayComeIn(t *testing.T) {
 		t.Helper()
 		wantEqual(t, what, r.header.Get("WWW-Authenticate"), want)
 	}
+	where := `, resource_metadata="` + w.url + `/.well-known/oauth-protected-resource"`
 	for _, none := range []string{"", "Basic dXNlcjpwYXNz", "Bearer", w.key} {
 		r := get("Authorization", none)
 		r.problem(401, "unauthorized")
-		challenge("no credential", r, `Bearer realm="motorpool"`)
+		challenge("no credential", r, `Bearer realm="motorpool"`+where)
 	}
 	for _, bad := range []string{"x", auth.MakeKey().Token, w.key[:len(w.key)-1] + "!", w.key + " " + w.key} {
 		r := get("Authorization", "Bearer "+bad)
 		r.problem(401, "unauthorized")
-		challenge("bad credential", r, `Bearer realm="motorpool", error="invalid_token"`)
+		challenge("bad credential", r, `Bearer realm="motorpool"`+where+`, error="invalid_token"`)
 	}
 	get("Authorization", "bEARER  "+w.key).ok(200)
 
@@ -36,7 +37,7 @@ func TestWhoMayComeIn(t *testing.T) {
 	get().ok(200)
 	r := w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`)
 	r.problem(403, "insufficient_scope")
-	challenge("missing scope", r, `Bearer realm="motorpool", error="insufficient_scope", scope="vehicles:write"`)
+	challenge("missing scope", r, `Bearer realm="motorpool"`+where+`, error="insufficient_scope", scope="vehicles:write"`)
 	w.do("GET", "/v1/devices", "").problem(403, "insufficient_scope")
 	w.do("GET", "/v1/account", "").ok(200)
 	if w.do("GET", "/v1/vehicles?api_key="+w.key, "", "Authorization", "").status != 401 {

@@ -20,8 +20,9 @@ type Account struct {
 	record.Account
 
 	Object string   `json:"object" doc:"Always account." example:"account"`
-	Key    string   `json:"api_key_id" doc:"The API key of this request." example:"key_1234"`
-	Scopes []string `json:"scopes" nullable:"false" doc:"What the API key of this request may do."`
+	Key    *string  `json:"api_key_id" nullable:"true" doc:"The API key of this request; null if there is none." example:"key_1234"`
+	User   *string  `json:"user_id" nullable:"true" doc:"The person who makes this request; null of an API key." example:"usr_1234"`
+	Scopes []string `json:"scopes" nullable:"false" doc:"What the API key of this request, or the person's role, lets it do."`
 
 	rest.Stamps
 }
@@ -128,12 +129,17 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 // answerAccount shows the account, to the key that asks.
 func (a *API) answerAccount(w http.ResponseWriter, r *http.Request, rec record.Record[record.Account]) error {
 	p := auth.From(r.Context())
-	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Key: p.Key.String(), Scopes: []string{},
-		Stamps: rest.StampsOf(rec)}
+	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Scopes: []string{}, Stamps: rest.StampsOf(rec)}
+	if p.Key != 0 {
+		view.Key = rest.TextOrNull(p.Key.String())
+	}
+	if p.User != 0 {
+		view.User = rest.TextOrNull(p.User.String())
+	}
 	for _, s := range p.Scopes {
 		view.Scopes = append(view.Scopes, string(s))
 	}
-	tag := rest.ETagOf(rec.Revision, []byte(p.Key.String()+" "+strings.Join(view.Scopes, " ")))
+	tag := rest.ETagOf(rec.Revision, []byte(p.Credential()+" "+strings.Join(view.Scopes, " ")))
 	w.Header().Set("ETag", tag)
 	if r.Method != http.MethodPatch && rest.Unchanged(r, tag) {
 		w.WriteHeader(http.StatusNotModified)

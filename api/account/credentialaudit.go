@@ -19,7 +19,7 @@ type CredentialAct struct {
 	At           record.Instant `json:"at" doc:"Of what is counted by the hour, the first time in it."`
 	LastAt       record.Instant `json:"last_at" doc:"Of what is counted, the last time in the hour, as it was last stored; else as at."`
 	CredentialID string         `json:"credential_id" example:"key_1234"`
-	Kind         string         `json:"kind" doc:"Of the credential: api_key, webhook_secret, and those that come later." example:"api_key"`
+	Kind         string         `json:"kind" doc:"Of the credential: api_key, webhook_secret, session, oauth_client, oauth_grant, and those that come later." example:"api_key"`
 	Act          string         `json:"act" enum:"created,changed,rotated,revoked,sealed,used,refused" doc:"created: and its secret was shown, this once; changed: in what it may do, or from where; rotated: another secret takes its place; revoked: it opens nothing, or will not from some instant on; sealed: its secret was sealed with another key of the server, and nobody saw it; used: requests were let in by it; refused: it is a real one, was presented, and opened nothing."`
 	Reason       *string        `json:"reason" nullable:"true" doc:"Why it was refused: expired, revoked, address_not_allowed, and others that come later; null of most other acts." example:"expired"`
 	Actor        string         `json:"actor" doc:"Who did it: a credential, a user, cli for the operator's command line, system for ourselves." example:"key_1234"`

@@ -146,7 +146,7 @@ func (a *API) TypesParam(r *http.Request) ([]string, error) {
 		}
 	}
 	if wanted == nil {
-		return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(lacking)+
+		return nil, fleet.NewError(fleet.CodeForbidden, p.Lacks()+" the scope "+string(lacking)+
 			", or another one that lets it hear of events; /v1/event_types lists them.")
 	}
 	if len(wanted) == len(a.eventTypes) {

@@ -62,6 +62,9 @@ const maxKeyUses = 10_000
 func newKeyUses(a *API) *keyUses { return &keyUses{api: a, last: map[fleet.KeyID]time.Time{}} }
 
 func (u *keyUses) note(ctx context.Context, p *auth.Principal) {
+	if p.Key == 0 {
+		return
+	}
 	now := u.api.Now()
 	u.mu.Lock()
 	due := now.Sub(u.last[p.Key]) >= time.Minute

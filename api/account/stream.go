@@ -56,7 +56,7 @@ func (a *API) streamRoutes() {
 
 // subscribe begins a subscription for the request's key.
 func (a *API) subscribe(r *http.Request, account fleet.AccountID, filter stream.Filter) (*stream.Subscription, error) {
-	sub, err := a.Stream.Subscribe(account, auth.From(r.Context()).Key, filter)
+	sub, err := a.Stream.Subscribe(account, auth.From(r.Context()).Credential(), filter)
 	switch {
 	case errors.Is(err, stream.ErrTooMany):
 		return nil, fleet.NewError(fleet.CodeRateLimited, "This key or account has too many streams open. Close one.")
@@ -298,12 +298,12 @@ func (c *connection) reset(reason, detail string, id uint64) error {
 func (c *connection) beat(ctx context.Context) error {
 	if time.Since(c.checked) >= StreamAuth {
 		c.checked = time.Now()
-		token, _ := rest.Bearer(c.r)
-		p, err := c.api.Auth.Authenticate(ctx, token, c.api.ClientAddr(c.r))
-		refused := errors.Is(err, auth.ErrMalformed) || errors.Is(err, auth.ErrUnknownKey) ||
+		p, err := c.api.Authenticate(c.r.WithContext(auth.Again(ctx)))
+		refused := fleet.CodeOf(err) == fleet.CodeUnauthorized || errors.Is(err, auth.ErrMalformed) ||
+			errors.Is(err, auth.ErrUnknownKey) ||
 			errors.Is(err, auth.ErrExpired) || errors.Is(err, auth.ErrRevoked) || errors.Is(err, auth.ErrAddress)
 		if refused || err == nil && !slices.Equal(p.Scopes, c.scopes) {
-			_ = c.reset("credential", "The API key is not valid any more, or has other scopes.", 0)
+			_ = c.reset("credential", "The credential is not valid any more, or has other scopes.", 0)
 			return errGone
 		}
 	}

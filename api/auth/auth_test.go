@@ -271,7 +271,7 @@ func TestLimitsOfKeyAndAccount(t *testing.T) {
 	cfg.Limits = map[auth.Class]auth.Limit{auth.Read: {PerKey: 10, PerAccount: 15, Window: time.Minute},
 		auth.Write: {PerKey: 1, PerAccount: 1, Window: time.Minute}}
 	l := auth.NewLimiter(cfg, func() time.Time { return now })
-	count := func(key fleet.KeyID, account fleet.AccountID) (n int, last auth.Decision) {
+	count := func(key string, account fleet.AccountID) (n int, last auth.Decision) {
 		for ; n < 100; n++ {
 			if last = l.Take(key, account, auth.Read); !last.OK {
 				break
@@ -279,25 +279,25 @@ func TestLimitsOfKeyAndAccount(t *testing.T) {
 		}
 		return n, last
 	}
-	n, d := count(1, 1)
+	n, d := count("1", 1)
 	if n != 10 || d.Quota != 10 || d.Remaining != 0 || d.Retry != 6*time.Second || d.Reset != time.Minute {
 		t.Errorf("one key: %d operations, then %+v", n, d)
 	}
-	if n, d = count(2, 1); n != 5 || d.Quota != 15 {
+	if n, d = count("2", 1); n != 5 || d.Quota != 15 {
 		t.Errorf("its neighbour in the account: %d operations, then %+v", n, d)
 	}
-	if n, _ = count(3, 2); n != 10 {
+	if n, _ = count("3", 2); n != 10 {
 		t.Errorf("another account: %d operations", n)
 	}
-	if d := l.Take(1, 1, auth.Write); !d.OK {
+	if d := l.Take("1", 1, auth.Write); !d.OK {
 		t.Errorf("another class: %+v", d)
 	}
 	now = now.Add(6 * time.Second)
-	if n, _ = count(1, 1); n != 1 {
+	if n, _ = count("1", 1); n != 1 {
 		t.Errorf("after the time of one operation: %d", n)
 	}
 	now = now.Add(time.Hour)
-	if d := l.Take(1, 1, auth.Read); !d.OK || d.Remaining != 9 || d.Reset != 6*time.Second {
+	if d := l.Take("1", 1, auth.Read); !d.OK || d.Remaining != 9 || d.Reset != 6*time.Second {
 		t.Errorf("after an hour: %+v", d)
 	}
 }
@@ -309,5 +309,39 @@ func TestScopesAreAClosedList(t *testing.T) {
 	}
 	if _, bad = auth.ParseScopes("vehicles:read,everything"); bad != "everything" {
 		t.Errorf("unknown scope %q", bad)
+	}
+}
+
+func TestAThrottleOpensAgainByItself(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	throttle := auth.NewThrottle(10, 10*time.Minute, func() time.Time { return now })
+	for i := range 10 {
+		if !throttle.Open("a") {
+			t.Fatalf("closed after %d failures", i)
+		}
+		throttle.Fail("a")
+	}
+	if throttle.Open("a") || !throttle.Open("b") {
+		t.Error("the wrong name is kept waiting")
+	}
+	throttle.Fail("a") // which costs nothing more
+	if now = now.Add(time.Minute); !throttle.Open("a") {
+		t.Error("closed a minute later")
+	}
+}
+
+func TestNobodyGivesARoleAboveTheirOwn(t *testing.T) {
+	for i, r := range auth.Roles {
+		if !r.Known() || len(r.Scopes()) == 0 || !auth.Owner.Covers(r) || !r.Covers(r) {
+			t.Errorf("role %s", r)
+		}
+		for _, above := range auth.Roles[:i] {
+			if r.Covers(above) {
+				t.Errorf("%s covers %s", r, above)
+			}
+		}
+	}
+	if auth.Role("king").Known() || auth.Role("king").Scopes() != nil || !auth.Manager.Covers(auth.Clerk) {
+		t.Error("what is no role has rights, or a manager may not do what a clerk may")
 	}
 }

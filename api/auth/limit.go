@@ -45,7 +45,7 @@ type Decision struct {
 	Retry     time.Duration // until the next operation may be made, if this one may not
 }
 
-// Limiter holds a bucket per key and class, and one per account and class. Buckets live in this process: behind
+// Limiter holds a bucket per credential and class, and one per account and class. Buckets live in this process: behind
 // several processes a client may make as many times more.
 type Limiter struct {
 	limits  map[Class]Limit
@@ -73,11 +73,11 @@ func volumeOf(account fleet.AccountID, what string) string {
 	return "v" + strconv.FormatUint(uint64(account), 36) + what
 }
 
-// Take asks for one operation. One that is refused costs nothing.
-func (l *Limiter) Take(key fleet.KeyID, account fleet.AccountID, class Class) Decision {
+// Take asks for one operation of a credential (see Principal.Credential). One that is refused costs nothing.
+func (l *Limiter) Take(credential string, account fleet.AccountID, class Class) Decision {
 	limit := l.limits[class]
 	ofAccount := "a" + strconv.FormatUint(uint64(account), 36) + string(class)
-	ofKey := "k" + strconv.FormatUint(uint64(key), 36) + string(class)
+	ofKey := "k" + credential + string(class)
 	if !l.buckets.peek(ofAccount, limit.PerAccount, limit.Window) {
 		return l.buckets.take(ofAccount, limit.PerAccount, limit.Window)
 	}
@@ -161,3 +161,22 @@ func (b *buckets) clean(now time.Time) {
 		delete(b.full, name)
 	}
 }
+
+// Throttle bounds how often something may fail, by names: a bucket each, which fills evenly, so that nobody is kept out
+// for good. It is safe for concurrent use.
+type Throttle struct {
+	buckets *buckets
+	quota   int
+	window  time.Duration
+}
+
+// NewThrottle makes a throttle that takes so many failures of a name within a window.
+func NewThrottle(quota int, window time.Duration, now func() time.Time) *Throttle {
+	return &Throttle{buckets: newBuckets(now), quota: quota, window: window}
+}
+
+// Open says whether a name may try.
+func (t *Throttle) Open(name string) bool { return t.buckets.peek(name, t.quota, t.window) }
+
+// Fail counts a failure of a name.
+func (t *Throttle) Fail(name string) { t.buckets.take(name, t.quota, t.window) }

@@ -10,7 +10,11 @@ import (
 // Principal is who makes a request, as its credential proves: an account and what may be done in its name.
 type Principal struct {
 	Account fleet.AccountID
-	Key     fleet.KeyID // the API key, by its id; never its secret
+	Key     fleet.KeyID     // the API key, by its id; never its secret
+	User    fleet.UserID    // the person behind the request; zero for keys and clients
+	Session fleet.SessionID // in which the person is signed in at a browser; zero otherwise
+	Client  fleet.ClientID  // the OAuth client; zero without an access token
+	Grant   fleet.GrantID   // what the person gave to the client; zero if the client acts for itself
 	Scopes  []Scope
 }
 
@@ -19,8 +23,63 @@ func (p *Principal) Has(s Scope) bool {
 	return slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
 }
 
-// Actor names the principal in audit trails: "key_123".
-func (p *Principal) Actor() string { return p.Key.String() }
+// Actor names the principal in audit trails: "usr_123" if a person is behind the request, else the client or the key.
+func (p *Principal) Actor() string {
+	switch {
+	case p.User != 0:
+		return p.User.String()
+	case p.Client != 0:
+		return p.Client.String()
+	}
+	return p.Key.String()
+}
+
+// Credential names what the request was let in by: the key, the session of a person, or the client with what it was
+// granted.
+func (p *Principal) Credential() string {
+	switch {
+	case p.Session != 0:
+		return p.Session.String()
+	case p.Grant != 0:
+		return p.Client.String() + " " + p.Grant.String()
+	case p.Client != 0:
+		return p.Client.String()
+	}
+	return p.Key.String()
+}
+
+// LetInBy is the credential as audits have it, by its id and kind: of an access token what a person granted, or the
+// client that acts for itself.
+func (p *Principal) LetInBy() (id, kind string) {
+	switch {
+	case p.Session != 0:
+		return p.Session.String(), "session"
+	case p.Grant != 0:
+		return p.Grant.String(), "oauth_grant"
+	case p.Client != 0:
+		return p.Client.String(), "oauth_client"
+	}
+	return p.Key.String(), "api_key"
+}
+
+// Called is what the credential of the principal is called.
+func (p *Principal) Called() string {
+	switch {
+	case p.Session != 0:
+		return "session"
+	case p.Client != 0:
+		return "access token"
+	}
+	return "API key"
+}
+
+// Lacks begins the sentence that says what the principal may not do: what lacks the scope that this takes.
+func (p *Principal) Lacks() string {
+	if p.Session != 0 {
+		return "Your role lacks"
+	}
+	return "The " + p.Called() + " lacks"
+}
 
 type principalKey struct{}
 

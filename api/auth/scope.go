@@ -27,6 +27,8 @@ const (
 	TelematicsWrite  Scope = "telematics:write"
 	DevicesCommand   Scope = "devices:command"
 	WebhooksManage   Scope = "webhooks:manage"
+	UsersManage      Scope = "users:manage"
+	OAuthManage      Scope = "oauth:manage"
 	KeysManage       Scope = "keys:manage"
 	Admin            Scope = "admin"
 )
@@ -35,7 +37,8 @@ const (
 var Scopes = []Scope{
 	VehiclesRead, VehiclesWrite, BookingsRead, BookingsWrite, BookingsOverride, CustomersRead, CustomersWrite,
 	CustomersPII, MaintenanceRead, MaintenanceWrite, FinanceRead, FinanceWrite, ReportsRead, TelematicsRead,
-	TelematicsWrite, DevicesCommand, WebhooksManage, KeysManage, Admin,
+	TelematicsWrite, DevicesCommand, WebhooksManage, UsersManage, OAuthManage,
+	KeysManage, Admin,
 }
 
 // Known says whether s is one of Scopes.

@@ -121,7 +121,7 @@ func (a *API) checkTypes(p *auth.Principal, words []string) (faults []fleet.Fiel
 				Detail: fmt.Sprintf("there is no type, prefix.* or category %.60q", word) +
 					rest.DidYouMean(word, a.words()) + "; GET /v1/event_types lists them"})
 		} else if !hears {
-			return nil, fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(lacking)+
+			return nil, fleet.NewError(fleet.CodeForbidden, p.Lacks()+" the scope "+string(lacking)+
 				", without which it hears of no "+word+"; GET /v1/event_types lists them.",
 				fleet.FieldError{Pointer: at, Code: "not_held",
 					Detail: "not heard with the scopes of the key that makes the request"})

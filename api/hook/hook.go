@@ -215,7 +215,7 @@ func mayTouch(p *auth.Principal, b *record.WebhookEndpoint) error {
 	for _, name := range b.Scopes {
 		if !p.Has(auth.Scope(name)) {
 			return fleet.NewError(fleet.CodeForbidden, "The webhook endpoint hears of what takes the scope "+name+
-				", which the API key does not hold; it can only pause or archive it.")
+				", which the "+p.Called()+" does not hold; it can only pause or archive it.")
 		}
 	}
 	return nil

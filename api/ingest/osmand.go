@@ -149,7 +149,7 @@ func (o *osmandIntake) admit(w http.ResponseWriter, r *http.Request, uniqueID st
 	params url.Values) (query.Tracker, error) {
 	token := osmandToken(r, params)
 	if token == "" {
-		w.Header().Set("WWW-Authenticate", rest.Realm)
+		o.api.Challenge(w, "")
 		return query.Tracker{}, fleet.NewError(fleet.CodeUnauthorized,
 			"Send the device's token as the parameter token, or in the Authorization header.")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
@@ -33,9 +32,8 @@ func (a *API) customerEraseRoutes(s *rest.Resource[record.Customer]) {
 func (a *API) eraseCustomer(
 	s *rest.Resource[record.Customer], w http.ResponseWriter, c *rest.Call[record.Customer], sent CustomerErasure,
 ) error {
-	if !auth.From(c.Context()).Has(auth.CustomersPII) {
-		w.Header().Set("WWW-Authenticate", rest.Realm+`, error="insufficient_scope", scope="`+string(auth.CustomersPII)+`"`)
-		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(auth.CustomersPII)+".")
+	if p := auth.From(c.Context()); !p.Has(auth.CustomersPII) {
+		return a.Lacks(w, c.Request, p, auth.CustomersPII)
 	}
 	rec, err := a.desk.Persons.DecideErasure(c.Context(), c.By, c.Account, c.ID, sent.Reason, sent.Force)
 	if err != nil {

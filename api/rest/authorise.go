@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,23 +14,51 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 )
 
-// Realm is the challenge of RFC 6750 to those who present nothing.
-const Realm = `Bearer realm="motorpool"`
-
 // codeAddress is the refusal of a good key from an address that is not on its list.
 const codeAddress fleet.Code = "address_not_allowed"
 
 // authorise finds out who makes the request and whether they may, and sets the headers that go with the answer.
 func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x *Exchange) error {
-	token, ok := Bearer(r)
-	if !ok {
-		w.Header().Set("WWW-Authenticate", Realm)
-		return fleet.NewError(fleet.CodeUnauthorized, "Send an API key as Authorization: Bearer <key>.")
+	p, err := a.Authenticate(r)
+	if err != nil {
+		a.noteRefusal(r, err)
+		return a.refuse(w, err)
 	}
-	p, err := a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
-	a.noteRefusal(r, err)
+	x.Principal = p
+	if err := a.limit(w, p, rt.Class); err != nil {
+		return err
+	}
+	if rt.Scope != "" && !p.Has(rt.Scope) {
+		return a.Lacks(w, r, p, rt.Scope)
+	}
+	if rt.AnyOf != nil && !slices.ContainsFunc(rt.AnyOf, p.Has) {
+		w.Header().Set("WWW-Authenticate", a.challenge(schemeOf(r), "insufficient_scope"))
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" every scope that this can be done with.")
+	}
+	if p.Key != 0 {
+		a.KeyUsed(r.Context(), p)
+	}
+	credential, kind := p.LetInBy()
+	a.Noted(r.Context(), auth.Use{Account: p.Account, Actor: p.Actor(), Credential: credential, Kind: kind,
+		Act: auth.Used, Client: a.ClientAddr(r), At: a.Now()})
+	return nil
+}
+
+// refuse says what is wrong with a credential, and how to present one.
+func (a *Server) refuse(w http.ResponseWriter, err error) error {
+	if refusal, ok := errors.AsType[*auth.Refusal](err); ok {
+		w.Header().Set("WWW-Authenticate", a.challenge(cmp.Or(refusal.Scheme, "Bearer"),
+			cmp.Or(refusal.Code, "invalid_token")))
+		return err
+	}
 	switch {
-	case err == nil:
+	case fleet.CodeOf(err) == fleet.CodeUnauthorized:
+		a.Challenge(w, "invalid_token")
+		return err
+	case errors.Is(err, errNothing):
+		w.Header().Set("WWW-Authenticate", a.challenge("Bearer", ""))
+		return fleet.NewError(fleet.CodeUnauthorized,
+			"Send an API key or an access token as Authorization: Bearer <key or token>.")
 	case errors.Is(err, auth.ErrThrottled):
 		w.Header().Set("Retry-After", strconv.Itoa(int(a.Config.Auth.Window.Seconds())))
 		return fleet.NewError(fleet.CodeRateLimited, "Too many failed attempts from your address. Wait a minute.")
@@ -37,27 +66,44 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 		return fleet.NewError(codeAddress, "This API key may not be used from your address.")
 	case errors.Is(err, auth.ErrMalformed), errors.Is(err, auth.ErrUnknownKey), errors.Is(err, auth.ErrExpired),
 		errors.Is(err, auth.ErrRevoked):
-		w.Header().Set("WWW-Authenticate", Realm+`, error="invalid_token"`)
+		w.Header().Set("WWW-Authenticate", a.challenge("Bearer", "invalid_token"))
 		return fleet.NewError(fleet.CodeUnauthorized, "The API key is not valid: it is unknown, expired or revoked.")
-	default:
-		return fmt.Errorf("authenticate: %w", err)
 	}
-	x.Principal = p
-	if err := a.limit(w, p, rt.Class); err != nil {
-		return err
+	return fmt.Errorf("authenticate: %w", err)
+}
+
+// challenge is the header that says how to present a credential, and where it is had (RFC 9728, section 5.1).
+func (a *Server) challenge(scheme, code string) string {
+	text := scheme + ` realm="motorpool"`
+	if a.ResourceMetadata != "" {
+		text += `, resource_metadata="` + a.ResourceMetadata + `"`
 	}
-	if rt.Scope != "" && !p.Has(rt.Scope) {
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, Realm, rt.Scope))
-		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(rt.Scope)+".")
+	if code != "" {
+		text += `, error="` + code + `"`
 	}
-	if rt.AnyOf != nil && !slices.ContainsFunc(rt.AnyOf, p.Has) {
-		w.Header().Set("WWW-Authenticate", Realm+`, error="insufficient_scope"`)
-		return fleet.NewError(fleet.CodeForbidden, "The API key has no scope that this needs.")
+	if scheme == "DPoP" {
+		text += `, algs="ES256 EdDSA"`
 	}
-	a.KeyUsed(r.Context(), p)
-	a.Noted(r.Context(), auth.Use{Account: p.Account, Actor: p.Actor(), Credential: p.Actor(), Kind: "api_key",
-		Act: auth.Used, Client: a.ClientAddr(r), At: a.Now()})
-	return nil
+	return text
+}
+
+// Challenge asks for a credential, where nothing else is known of the request.
+func (a *Server) Challenge(w http.ResponseWriter, code string) {
+	w.Header().Set("WWW-Authenticate", a.challenge("Bearer", code))
+}
+
+// schemeOf is the scheme in which a request presents its credential.
+func schemeOf(r *http.Request) string {
+	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "DPoP") {
+		return "DPoP"
+	}
+	return "Bearer"
+}
+
+// Lacks refuses a principal that lacks a scope, and names that in the header, too.
+func (a *Server) Lacks(w http.ResponseWriter, r *http.Request, p *auth.Principal, scope auth.Scope) error {
+	w.Header().Set("WWW-Authenticate", a.challenge(schemeOf(r), "insufficient_scope")+`, scope="`+string(scope)+`"`)
+	return RequireScope(p, scope)
 }
 
 // noteRefusal notes that a credential was presented that is a real one and opened nothing. One that nobody has is
@@ -72,9 +118,27 @@ func (a *Server) noteRefusal(r *http.Request, err error) {
 // RequireScope refuses a principal that lacks a scope.
 func RequireScope(p *auth.Principal, scope auth.Scope) error {
 	if !p.Has(scope) {
-		return fleet.NewError(fleet.CodeForbidden, "The API key lacks the scope "+string(scope)+".")
+		return fleet.NewError(fleet.CodeForbidden, p.Lacks()+" the scope "+string(scope)+".")
 	}
 	return nil
+}
+
+// errNothing says that a request has no credential at all.
+var errNothing = errors.New("no credential")
+
+// Authenticate finds out who makes a request: by one of the ways that rooms add, or else by an API key. The error is
+// one of auth, an *auth.Refusal, another *fleet.Error, or that of a look-up.
+func (a *Server) Authenticate(r *http.Request) (*auth.Principal, error) {
+	for _, way := range a.Ways {
+		if p, ok, err := way(r); ok || err != nil {
+			return p, err
+		}
+	}
+	token, ok := Bearer(r)
+	if !ok {
+		return nil, errNothing
+	}
+	return a.Auth.Authenticate(r.Context(), token, a.ClientAddr(r))
 }
 
 // Bearer returns the credential of the Authorization header.
@@ -84,10 +148,10 @@ func Bearer(r *http.Request) (string, bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// limit takes one operation from the buckets of key and account, and says in headers what is left. X-RateLimit-Reset
-// is in seconds from now, as RateLimit is.
+// limit takes one operation from the buckets of credential and account, and says in headers what is left.
+// X-RateLimit-Reset is in seconds from now, as RateLimit is.
 func (a *Server) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
-	d := a.limiter.Take(p.Key, p.Account, class)
+	d := a.limiter.Take(p.Credential(), p.Account, class)
 	tellLimit(w, string(class), d)
 	if d.OK {
 		return nil

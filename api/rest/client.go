@@ -32,6 +32,12 @@ func (a *Server) ClientAddr(r *http.Request) netip.Addr {
 	return client
 }
 
+// fromProxy says whether a request comes from a proxy that we trust.
+func (a *Server) fromProxy(r *http.Request) bool {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && a.trusted(at.Addr().Unmap())
+}
+
 // hopAddr reads an entry of X-Forwarded-For. Some proxies give a port too.
 func hopAddr(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)

@@ -18,7 +18,7 @@ type docsBody struct {
 	About    string
 	Optional bool
 	Fields   []docsField // required ones first
-	Example  string      // JSON, of a body that is JSON
+	Example  string      // JSON, of a body that is JSON or a form
 }
 
 // BodyShown shows what a route takes, nil if nothing.
@@ -49,7 +49,7 @@ func (a *Server) BodyShown(rt *Route) (*docsBody, error) {
 		return 1
 	})
 	if !slices.ContainsFunc(rt.BodyTypes, func(t string) bool {
-		return strings.Contains(t, "json")
+		return strings.Contains(t, "json") || strings.Contains(t, "form")
 	}) || of.Type != huma.TypeObject {
 		return b, nil
 	}

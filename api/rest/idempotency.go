@@ -32,7 +32,7 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 	}
 	x, p := ExchangeOf(r.Context()), auth.From(r.Context())
 	ticket, err := a.Store.Begin(r.Context(), p.Account, key,
-		RequestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Key, x.Body))
+		RequestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Actor(), x.Body))
 	switch {
 	case errors.Is(err, record.ErrKeyReused):
 		return fleet.NewError(codeKeyReuse,
@@ -72,9 +72,9 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 }
 
 // RequestHash tells one request from another.
-func RequestHash(method, path, query string, key fleet.KeyID, body []byte) string {
+func RequestHash(method, path, query, actor string, body []byte) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%s", method, strings.TrimPrefix(path, "/api"),
-		query, key, body))
+		query, actor, body))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -87,7 +87,7 @@ func ColumnsWanted(r *http.Request, known []TableColumn) ([]TableColumn, error) 
 		}
 		if c.Scope != "" && !p.Has(c.Scope) {
 			return nil, fleet.NewError(fleet.CodeForbidden,
-				"The API key lacks the scope "+string(c.Scope)+", which the column "+name+" needs.")
+				p.Lacks()+" the scope "+string(c.Scope)+", which the column "+name+" needs.")
 		}
 		wanted = append(wanted, c)
 	}

@@ -93,14 +93,14 @@ func (s *Resource[T]) pick(r *http.Request, view any) (any, error) {
 
 // expansions reads expand=.
 func (s *Resource[T]) expansions(r *http.Request) ([]string, error) {
-	names := ListParam(r, "expand")
+	names, p := ListParam(r, "expand"), auth.From(r.Context())
 	for _, name := range names {
 		if !slices.Contains(s.Expand, name) {
 			return nil, InvalidParam("expand", "names "+name+"; it may name "+strings.Join(s.Expand, ", "))
 		}
-		if scope, ok := s.Scope.Needs[name]; ok && !auth.From(r.Context()).Has(scope) {
+		if scope, ok := s.Scope.Needs[name]; ok && !p.Has(scope) {
 			return nil, fleet.NewError(fleet.CodeForbidden,
-				"The API key lacks the scope "+string(scope)+", which expand="+name+" needs.")
+				p.Lacks()+" the scope "+string(scope)+", which expand="+name+" needs.")
 		}
 	}
 	return names, nil

@@ -19,6 +19,7 @@ import (
 const (
 	apiKeyScheme      = "api_key"
 	DeviceTokenScheme = "device_token"
+	ClientScheme      = "oauth_client"
 )
 
 // Route declares one operation: how it is reached, who may call it, what it takes and what it answers. It is the
@@ -52,6 +53,9 @@ type Route struct {
 	Reply      any           // zero value of the answer's type; nil answers without a body
 	ReplyTypes []string      // media types of the answer; application/json by default
 	Timeout    time.Duration // of the whole operation; -1 for streams, which have none
+
+	// Wrong answers with an error in the form of a protocol that is not ours; a problem unless given.
+	Wrong func(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // within returns a context that ends when the operation has taken as long as it may.
@@ -214,6 +218,8 @@ func openAPIConfig(version string) huma.Config {
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		DeviceTokenScheme: {Type: "apiKey", In: "query", Name: "token",
 			Description: "The token of a device, which only reports its positions."},
+		ClientScheme: {Type: "http", Scheme: "basic",
+			Description: "The id and the secret of an OAuth client; a public client sends its id in the form alone."},
 		apiKeyScheme: {Type: "http", Scheme: "bearer", Description: "An API key, as Authorization: Bearer mp_live_…"},
 	}
 	return cfg

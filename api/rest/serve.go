@@ -46,6 +46,10 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 		if x.started {
 			panic(a.cutShort(r, err))
 		}
+		if rt.Wrong != nil {
+			rt.Wrong(w, r, err)
+			return
+		}
 		a.WriteProblem(w, r, err)
 	}
 }

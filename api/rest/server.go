@@ -117,10 +117,14 @@ type Deps struct {
 type Server struct {
 	Config Config
 	Deps
-	Store  *record.Store
-	Auth   *auth.Authenticator
-	Docs   huma.API
-	Routes []*Route
+	Store *record.Store
+	Auth  *auth.Authenticator
+	// Ways prove who makes a request beside API keys; they are asked first.
+	Ways []auth.Way
+	// ResourceMetadata is the address of what says who gives access tokens; empty if nobody does.
+	ResourceMetadata string
+	Docs             huma.API
+	Routes           []*Route
 
 	// Bodies hold those of senders with a key, and StrangerBodies those of senders without, who keep only each other out.
 	Bodies, StrangerBodies bodies

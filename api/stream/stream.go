@@ -79,7 +79,7 @@ type Hub struct {
 	places []*Item // that are told as events: they have a ring of their own, as a webhook may ask for very many
 	feeds  map[fleet.AccountID]*feed
 	dirty  map[*feed]struct{} // with places that nobody was woken for
-	keys   map[fleet.KeyID]int
+	keys   map[string]int
 	ended  bool
 
 	tableMu sync.Mutex // one reader of bounds at a time
@@ -99,7 +99,7 @@ func NewHub(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *s
 	}
 	return &Hub{
 		cfg: cfg, db: db, log: log, metrics: m, done: make(chan struct{}), first: 1,
-		feeds: map[fleet.AccountID]*feed{}, dirty: map[*feed]struct{}{}, keys: map[fleet.KeyID]int{},
+		feeds: map[fleet.AccountID]*feed{}, dirty: map[*feed]struct{}{}, keys: map[string]int{},
 	}, nil
 }
 

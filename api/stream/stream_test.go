@@ -252,7 +252,7 @@ func places(s *Subscription, now time.Time) string {
 	return fmt.Sprint(all)
 }
 
-func subscribe(t testing.TB, h *Hub, key fleet.KeyID, f Filter) *Subscription {
+func subscribe(t testing.TB, h *Hub, key string, f Filter) *Subscription {
 	t.Helper()
 	s, err := h.Subscribe(1, key, f)
 	if err != nil {
@@ -265,12 +265,12 @@ func TestPlaces(t *testing.T) {
 	h := newHub(t, nil, nil)
 	now := time.Now()
 	h.Change(change(1, 1, 0)) // nobody listens
-	all := subscribe(t, h, 1, Filter{Positions: true})
-	none := subscribe(t, h, 1, Filter{})
-	some := subscribe(t, h, 1, Filter{Positions: true, Vehicles: []fleet.VehicleID{2}})
-	boxed := subscribe(t, h, 1, Filter{Positions: true, Box: &query.Box{West: 170, East: -170, South: 0, North: 20}})
-	rare := subscribe(t, h, 1, Filter{Positions: true, Every: 10 * time.Second})
-	other, err := h.Subscribe(2, 2, Filter{Positions: true})
+	all := subscribe(t, h, "1", Filter{Positions: true})
+	none := subscribe(t, h, "1", Filter{})
+	some := subscribe(t, h, "1", Filter{Positions: true, Vehicles: []fleet.VehicleID{2}})
+	boxed := subscribe(t, h, "1", Filter{Positions: true, Box: &query.Box{West: 170, East: -170, South: 0, North: 20}})
+	rare := subscribe(t, h, "1", Filter{Positions: true, Every: 10 * time.Second})
+	other, err := h.Subscribe(2, "2", Filter{Positions: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestPlaces(t *testing.T) {
 	}
 
 	// What a snapshot told already is not told again.
-	fresh := subscribe(t, h, 1, Filter{Positions: true})
+	fresh := subscribe(t, h, "1", Filter{Positions: true})
 	h.Change(change(1, 6, 0))
 	h.Change(change(2, 7, 0))
 	fresh.Told(1, 6000, now)
@@ -322,7 +322,7 @@ func TestPlaces(t *testing.T) {
 // TestAFeedStaysSmall sends far more changes than there are vehicles to a reader that does not read.
 func TestAFeedStaysSmall(t *testing.T) {
 	h := newHub(t, nil, nil)
-	s := subscribe(t, h, 1, Filter{Positions: true})
+	s := subscribe(t, h, "1", Filter{Positions: true})
 	for i := range 100_000 {
 		h.Change(change(1+i%100, i, 0))
 	}
@@ -343,8 +343,8 @@ func TestReadersAreWokenAndEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
-	s := subscribe(t, h, 1, Filter{Positions: true})
-	stalled := subscribe(t, h, 1, Filter{Positions: true})
+	s := subscribe(t, h, "1", Filter{Positions: true})
+	stalled := subscribe(t, h, "1", Filter{Positions: true})
 	woken := func(what string) {
 		t.Helper()
 		select {
@@ -370,24 +370,24 @@ func TestReadersAreWokenAndEnded(t *testing.T) {
 			t.Error("a subscription outlives the hub")
 		}
 	}
-	if _, err := h.Subscribe(1, 1, Filter{}); !errors.Is(err, ErrEnded) {
+	if _, err := h.Subscribe(1, "1", Filter{}); !errors.Is(err, ErrEnded) {
 		t.Errorf("a hub that has ended says %v", err)
 	}
 }
 
 func TestSubscriptionsAreCounted(t *testing.T) {
 	h := newHub(t, nil, func(c *Config) { c.PerKey, c.PerAccount = 2, 3 })
-	first := subscribe(t, h, 1, Filter{})
-	subscribe(t, h, 1, Filter{})
-	if _, err := h.Subscribe(1, 1, Filter{}); !errors.Is(err, ErrTooMany) {
+	first := subscribe(t, h, "1", Filter{})
+	subscribe(t, h, "1", Filter{})
+	if _, err := h.Subscribe(1, "1", Filter{}); !errors.Is(err, ErrTooMany) {
 		t.Errorf("the third of a key: %v", err)
 	}
-	subscribe(t, h, 2, Filter{})
-	if _, err := h.Subscribe(1, 2, Filter{}); !errors.Is(err, ErrTooMany) {
+	subscribe(t, h, "2", Filter{})
+	if _, err := h.Subscribe(1, "2", Filter{}); !errors.Is(err, ErrTooMany) {
 		t.Errorf("the fourth of an account: %v", err)
 	}
 	first.Close()
-	subscribe(t, h, 2, Filter{})
+	subscribe(t, h, "2", Filter{})
 }
 
 func TestAnItemIsWrittenOnceForEachUnit(t *testing.T) {

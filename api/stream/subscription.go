@@ -31,7 +31,7 @@ func (f *Filter) Wants(i *Item) bool {
 type Subscription struct {
 	hub     *Hub
 	account fleet.AccountID
-	key     fleet.KeyID
+	key     string
 	filter  Filter
 	woken   chan struct{}
 	holds   atomic.Bool // places that are not due yet
@@ -46,7 +46,7 @@ type Subscription struct {
 
 // Subscribe begins a subscription. It sees positions from now on; events are read from any sequence. The error is
 // ErrTooMany or ErrEnded.
-func (h *Hub) Subscribe(account fleet.AccountID, key fleet.KeyID, filter Filter) (*Subscription, error) {
+func (h *Hub) Subscribe(account fleet.AccountID, key string, filter Filter) (*Subscription, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended {

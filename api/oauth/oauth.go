@@ -1,0 +1,163 @@
+// Package oauth is the authorization server: it gives programs access tokens (OAuth 2.0, as RFC 9700 has it), and has
+// the interface take them. It owns the OAuth clients of accounts, what people granted to them, and the keys that tokens
+// are signed with.
+//
+//	client ──/oauth/token (client_credentials)──────────────────────────────► access token
+//	person ──/oauth/authorize──► consent ──code──► client ──/oauth/token──► access token, refresh token ─┐
+//	                                                              └──────────── (refresh_token) ◄────────┘
+//
+// An access token is a signed text (RFC 9068) that lasts minutes, and what it may do is decided anew at each use: the
+// scopes that it was given, of them those that the client has now, of them those of the person's role now. A client that
+// was disabled, a grant that was taken away or a token that was revoked is felt within five seconds everywhere.
+//
+// Codes and refresh tokens work once (record.Once): of all who redeem one, in any number of processes, one wins. A
+// second use tells that somebody has it who should not, and ends the grant.
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/seal"
+)
+
+// Config says who the authorization server is and what it stands on.
+type Config struct {
+	Issuer string    // address at which clients reach the server, "https://fleet.example.com"; empty serves no OAuth
+	Keys   seal.Ring // signing keys are sealed with; without a key no token can be signed
+
+	// SignedIn says who is signed in at a browser, and SignIn is the address of the page that signs people in and comes
+	// back to next. Without them nobody can consent.
+	SignedIn func(r *http.Request) (auth.Person, bool, error)
+	SignIn   func(next string) string
+	// RoleOf is what a person is in an account now; false if they are not there any more.
+	RoleOf func(ctx context.Context, account fleet.AccountID, user fleet.UserID) (auth.Role, bool, error)
+}
+
+// Validate says what is wrong with the settings.
+func (c *Config) Validate() error {
+	if c.Issuer == "" {
+		return nil
+	}
+	u, err := url.Parse(c.Issuer)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" ||
+		u.Fragment != "" || u.User != nil {
+		return errors.New("oauth: the public address must be https://HOST or http://HOST, without a path")
+	}
+	return nil
+}
+
+// How long things last.
+const (
+	accessLasts  = 10 * time.Minute
+	codeLasts    = time.Minute
+	refreshLasts = 30 * 24 * time.Hour // since it was given; each use gives a new one
+	consentLasts = 10 * time.Minute    // for a person to read the page
+	overlap      = 24 * time.Hour      // the secret before goes on working
+	remembers    = 4 * time.Second     // what decides over a token
+)
+
+// API holds OAuth clients and grants, and the authorization server.
+type API struct {
+	*rest.Server
+	Settings Config
+
+	clients *record.Log[record.OAuthClient]
+	grants  *record.Log[record.OAuthGrant]
+	keys    *keyring
+	door    *auth.Doorkeeper[*client]
+	states  *memo[string, state]
+}
+
+// New makes the authorization server on a server of the interface, which from then on takes access tokens. It registers
+// nothing.
+func New(s *rest.Server, c Config) (*API, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	a := &API{Server: s, Settings: c, clients: record.NewLog(s.Store, record.OAuthClients),
+		grants: record.NewLog(s.Store, record.OAuthGrants)}
+	a.keys = &keyring{log: record.NewLog(s.Store, record.OAuthKeyrings), ring: c.Keys, now: s.Now}
+	a.door = auth.NewDoorkeeper(s.Config.Auth, a.lookup, proves, s.Now)
+	a.states = newMemo[string, state](remembers, s.Now)
+	if c.Issuer != "" {
+		s.Ways = append(s.Ways, a.bearer)
+		s.ResourceMetadata = c.Issuer + resourcePath
+	}
+	return a, nil
+}
+
+// resource is what access tokens are for: the whole interface.
+func (a *API) resource() string { return a.Settings.Issuer }
+
+// Routes registers clients, grants and the endpoints of the authorization server.
+func (a *API) Routes() {
+	a.clientRoutes()
+	a.grantRoutes()
+	a.metadataRoutes()
+	a.tokenRoutes()
+	a.pageRoutes()
+}
+
+// noIssuer refuses what a server without an address cannot do.
+func (a *API) noIssuer() error {
+	if a.Settings.Issuer == "" {
+		return fleet.NewError(fleet.CodeUnavailable, "This server does not know its public address, so that it gives no "+
+			"access tokens: its operator says it with --public-url.")
+	}
+	return nil
+}
+
+// noKey says to callers that the server has nothing to seal with.
+func noKey(err error) error {
+	if errors.Is(err, seal.ErrNoKey) {
+		return fleet.NewError(fleet.CodeUnavailable, "This server has no key to seal secrets with, so that it can sign no "+
+			"access tokens: its operator gives it one with --seal-key-file.")
+	}
+	return err
+}
+
+// has says whether scopes hold one, by itself or through Admin.
+func has(scopes []string, s auth.Scope) bool {
+	for _, name := range scopes {
+		if auth.Scope(name) == s || auth.Scope(name) == auth.Admin {
+			return true
+		}
+	}
+	return false
+}
+
+// both are the scopes that two lists hold, in the order of documentation.
+func both(a, b []string) []string {
+	all := []string{}
+	for _, s := range auth.Scopes {
+		if has(a, s) && has(b, s) {
+			all = append(all, string(s))
+		}
+	}
+	return all
+}
+
+// texts are scopes as texts.
+func texts(scopes []auth.Scope) []string {
+	all := make([]string, len(scopes))
+	for i, s := range scopes {
+		all[i] = string(s)
+	}
+	return all
+}
+
+// orDefault returns how long a secret overlaps, in hours.
+func orDefault(hours *int) time.Duration {
+	if hours == nil {
+		return overlap
+	}
+	return time.Duration(*hours) * time.Hour
+}

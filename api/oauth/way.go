@@ -1,0 +1,151 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/oauth/token"
+	"github.com/motorpool/fleet/api/record"
+)
+
+// notValid is what whoever presents a token that proves nothing is told.
+const notValid = "The access token is not valid: it has expired, was revoked, or is not of this server. Get another one."
+
+// bearer proves who makes a request by an access token, as Authorization: Bearer, or DPoP with a proof.
+func (a *API) bearer(r *http.Request) (*auth.Principal, bool, error) {
+	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	text = strings.TrimSpace(text)
+	bound := strings.EqualFold(scheme, "DPoP")
+	if !bound && !(strings.EqualFold(scheme, "Bearer") && strings.Count(text, ".") == 2) {
+		return nil, false, nil // an API key has no dot
+	}
+	answerIn := "Bearer"
+	if bound {
+		answerIn = "DPoP"
+	}
+	c, err := a.read(r.Context(), text)
+	if errors.Is(err, token.ErrInvalid) || errors.Is(err, token.ErrExpired) {
+		return nil, true, &auth.Refusal{Scheme: answerIn, Says: notValid, Cause: err}
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	if err := a.checkBound(r, c, text, bound); err != nil {
+		return nil, true, err
+	}
+	p, err := a.principal(r.Context(), c)
+	if err == nil && p == nil {
+		err = &auth.Refusal{Scheme: answerIn, Says: notValid}
+	}
+	return p, true, err
+}
+
+// read checks an access token against our keys.
+func (a *API) read(ctx context.Context, text string) (*token.Claims, error) {
+	keys, err := a.keys.public(ctx, token.KeyID(text))
+	if err != nil {
+		return nil, err
+	}
+	return token.Read(text, keys, a.Settings.Issuer, a.resource(), a.Now())
+}
+
+// checkBound refuses a token that is bound to a key without a proof of that key, and one that is not with a proof.
+func (a *API) checkBound(r *http.Request, c *token.Claims, text string, bound bool) error {
+	jkt := c.Thumbprint()
+	switch {
+	case jkt == "" && !bound:
+		return nil
+	case jkt == "":
+		return &auth.Refusal{Scheme: "DPoP",
+			Says: "The access token is not bound to a key: send it as Authorization: Bearer <token>."}
+	case !bound:
+		return &auth.Refusal{Scheme: "DPoP",
+			Says: "The access token is bound to a key: send it as Authorization: DPoP <token>, with a proof as DPoP."}
+	case auth.IsAgain(r.Context()):
+		return nil
+	}
+	refusal := func(says string) error { return &auth.Refusal{Scheme: "DPoP", Code: codeProof, Says: says} }
+	proofs := r.Header.Values("DPoP")
+	if len(proofs) != 1 {
+		return refusal("Send one DPoP header, with a proof of the key of the access token.")
+	}
+	proof, err := token.ReadProof(proofs[0], r.Method, a.Settings.Issuer+r.URL.EscapedPath(), text, a.Now())
+	if err != nil {
+		return refusal(fleet.Sentence(err.Error()))
+	}
+	if proof.Thumbprint != jkt {
+		return refusal("The DPoP proof is of another key than the access token is bound to.")
+	}
+	first, err := a.firstSeen(r.Context(), proof)
+	if err == nil && !first {
+		err = refusal("The DPoP proof was seen before: make another one for each request.")
+	}
+	return err
+}
+
+// state is what decides over a token, beside what it says itself.
+type state struct {
+	good   bool
+	scopes []string // the most that it may do now
+}
+
+// principal is whoever a token stands for, with what it may do now; nil if it stands for nobody any more.
+func (a *API) principal(ctx context.Context, c *token.Claims) (*auth.Principal, error) {
+	account, err1 := fleet.ParseID(fleet.AccountPrefix, c.Account)
+	id, err2 := fleet.ParseID(fleet.ClientPrefix, c.ClientID)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("read a token that we signed: %w", err)
+	}
+	p := &auth.Principal{Account: fleet.AccountID(account), Client: fleet.ClientID(id)}
+	if c.Grant != "" {
+		user, err1 := fleet.ParseID(fleet.UserPrefix, c.Subject)
+		grant, err2 := fleet.ParseID(fleet.GrantPrefix, c.Grant)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, fmt.Errorf("read a token that we signed: %w", err)
+		}
+		p.User, p.Grant = fleet.UserID(user), fleet.GrantID(grant)
+	}
+	now, err := a.states.get(ctx, c.ID, func(ctx context.Context) (state, error) { return a.stateOf(ctx, p, c.ID) })
+	if err != nil || !now.good {
+		return nil, err
+	}
+	for _, s := range both(strings.Fields(c.Scope), now.scopes) {
+		p.Scopes = append(p.Scopes, auth.Scope(s))
+	}
+	return p, nil
+}
+
+// stateOf looks up what decides over a token.
+func (a *API) stateOf(ctx context.Context, p *auth.Principal, jti string) (state, error) {
+	given, err := a.Store.Find(ctx, onceRevoked, jti)
+	if err != nil || given != nil {
+		return state{}, err
+	}
+	rec, err := a.clients.Get(ctx, p.Account, uint64(p.Client))
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		return state{}, nil
+	}
+	if err != nil || rec.Archived() || rec.Body.Status != record.OAuthEnabled {
+		return state{}, err
+	}
+	if p.Grant == 0 {
+		return state{true, rec.Body.Scopes}, nil
+	}
+	grant, err := a.grants.Get(ctx, p.Account, uint64(p.Grant))
+	if fleet.CodeOf(err) == fleet.CodeNotFound {
+		return state{}, nil
+	}
+	if err != nil || grant.Archived() || a.Settings.RoleOf == nil {
+		return state{}, err
+	}
+	role, ok, err := a.Settings.RoleOf(ctx, p.Account, p.User)
+	if err != nil || !ok {
+		return state{}, err
+	}
+	return state{true, both(both(rec.Body.Scopes, grant.Body.Scopes), texts(role.Scopes()))}, nil
+}
