@@ -1,9 +1,11 @@
 """The interface of a Motorpool, as a program outside of it sees it. Standard library only."""
 
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 
 
 class Refused(Exception):
@@ -21,10 +23,23 @@ class Client:
         self.base, self.key = base, key
 
     def call(self, method, path, body=None, accept=None):
+        """One call. A store that is too busy to answer (503) is asked again; the key has a write happen once."""
+        once = str(uuid.uuid4())
+        for patience in (5, 15, 45, None):
+            try:
+                return self.try_call(method, path, body, accept, once)
+            except Refused as refused:
+                if refused.status != 503 or patience is None:
+                    raise
+                time.sleep(patience)
+
+    def try_call(self, method, path, body, accept, once):
         request = urllib.request.Request(self.base + path, method=method)
         request.add_header("Authorization", "Bearer " + self.key)
         if accept:
             request.add_header("Accept", accept)
+        if method == "POST":
+            request.add_header("Idempotency-Key", once)
         data = None
         if body is not None:
             data = json.dumps(body).encode()
