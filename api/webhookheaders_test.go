@@ -25,3 +25,25 @@ func TestHeadersOfAWebhookEndpointStayWithItsServer(t *testing.T) {
 	w.do("PATCH", path, `{"url":"https://other.example/","headers":{"X-Token":"new"}}`).ok(200)
 	w.do("PATCH", path, `{"url":"https://third.example/","headers":{"X-Token":null}}`).ok(200)
 }
+
+// The letters of a header's name say nothing: one that is written otherwise is the one that is there.
+func TestHeadersOfAWebhookEndpointAreOneWhateverTheirLetters(t *testing.T) {
+	w := newWorld(t)
+	path := hooks + "/" + w.do("POST", hooks, `{"url":"https://example.com/a","headers":{"X-Key":"one","X-B":"two"}}`).id()
+	for _, test := range []struct{ method, body string }{
+		{"PATCH", `{"headers":{"x-key":"other"}}`},
+		{"PATCH", `{"headers":{"x-KEY":"********"}}`},
+		{"PUT", `{"url":"https://example.com/a","headers":{"x-key":"********","x-b":"three"}}`},
+	} {
+		headers, _ := w.do(test.method, path, test.body).ok(200).object()["headers"].(map[string]any)
+		if len(headers) != 2 || headers["X-Key"] == nil || headers["X-B"] == nil {
+			t.Errorf("%s %s: %v", test.method, test.body, headers)
+		}
+	}
+	p := w.do("PATCH", path, `{"url":"https://evil.example/","headers":{"x-key":"********","X-B":null}}`).
+		problem(422, "validation_failed")
+	if len(p.Errors) != 1 || p.Errors[0].Pointer != "/headers/X-Key" {
+		t.Errorf("its value would be told to another server: %+v", p.Errors)
+	}
+	w.do("PATCH", path, `{"headers":{"x-c":"1","X-C":"2"}}`).problem(422, "validation_failed")
+}

@@ -65,7 +65,8 @@ func (a *API) againRoutes(s *rest.Resource[record.WebhookEndpoint]) {
 		Verb: "replay", Summary: "Send events to a webhook endpoint again", Status: http.StatusAccepted,
 		AnyRevision: true, Reply: Asked{},
 		About: "All events of the span that it wants now, also those that it had or that were never meant for it, as " +
-			"new deliveries with the same `webhook-id`. A 409 if the endpoint is not enabled, or while another one is under way.",
+			"new deliveries with the same `webhook-id`. A 409 if the endpoint is not enabled, while another one is under way, " +
+			"or for a quarter of an hour while deliveries of the last one wait.",
 		Answer: func(w http.ResponseWriter, c *rest.Call[record.WebhookEndpoint], sent ReplayNew) error {
 			replay := a.NewID(c.Request)
 			return a.again(w, c, kept, sent.Since, sent.Until, sent.Types, func(s webhook.Selection) error {
@@ -111,8 +112,12 @@ func (a *API) again(w http.ResponseWriter, c *rest.Call[record.WebhookEndpoint],
 	}
 	var underWay *webhook.UnderWayError
 	if err := ask(s); errors.As(err, &underWay) {
+		when := "it is"
+		if underWay.Waits {
+			when = "they are, or a quarter of an hour later"
+		}
 		return fleet.NewError(fleet.CodeConflict, "A webhook endpoint has one recover and one replay at a time, and "+
-			underWay.Error()+". Ask again when it is; GET /v1/webhook_deliveries shows how it goes.")
+			underWay.Error()+". Ask again when "+when+"; GET /v1/webhook_deliveries shows how it goes.")
 	} else if err != nil {
 		return err
 	}

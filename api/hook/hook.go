@@ -7,6 +7,7 @@
 package hook
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -186,6 +187,9 @@ func (a *API) prepare(r *http.Request, id uint64, before, b *record.WebhookEndpo
 	if b.MaxInFlight == 0 {
 		b.MaxInFlight = 10
 	}
+	if before != nil {
+		b.Headers = respelled(before.Headers, b.Headers)
+	}
 	if err := a.check(r, p, before, b); err != nil {
 		return err
 	}
@@ -196,6 +200,31 @@ func (a *API) prepare(r *http.Request, id uint64, before, b *record.WebhookEndpo
 		return nil
 	}
 	return a.sealHeaders(id, before.Headers, b)
+}
+
+// respelled returns headers as they are sent, with the letters of those that were there before: a name that is written
+// otherwise is the same header, and what is sent under it takes the place of what stays.
+func respelled(was, sent map[string]string) map[string]string {
+	if len(was) == 0 || len(sent) == 0 {
+		return sent
+	}
+	letters := make(map[string]string, len(was))
+	for name := range was {
+		letters[http.CanonicalHeaderKey(name)] = name
+	}
+	headers := maps.Clone(sent)
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		before, known := letters[http.CanonicalHeaderKey(name)]
+		if !known || name == before {
+			continue
+		}
+		if value, both := headers[before]; both && value != Hidden && value != was[before] {
+			continue // both are new: they are refused
+		}
+		headers[before] = sent[name]
+		delete(headers, name)
+	}
+	return headers
 }
 
 // hears are those of a key's scopes that let it hear of events.

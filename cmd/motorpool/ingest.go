@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -250,38 +251,40 @@ func (h *ingestHalf) checks() checks {
 
 // run works until ctx ends. The registry is kept fresh until the last batch is through.
 func (h *ingestHalf) run(ctx context.Context) error {
-	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
+	return runBeside(ctx, h.consumers,
+		func(ctx context.Context) {
+			h.registry.Run(ctx, func(err error) {
+				h.log.Warn("the device registry cannot be read, trying again", "error", err)
+			})
+		},
+		func(ctx context.Context) {
+			h.policies.Run(ctx, func(err error) {
+				h.log.Warn("geofences and rules cannot be read, trying again", "error", err)
+			})
+		},
+		func(ctx context.Context) {
+			h.hold.Run(ctx, func(err error) { h.log.Warn("a backup could not be made now", "error", err) })
+		},
+		h.releaser.Run)
+}
+
+// runBeside runs consumers until ctx ends or one of them fails, and returns when all of them have ended and what goes
+// beside them has: that is stopped last, as consumers need it for what they have in hand.
+func runBeside(ctx context.Context, consumers []*consume.Consumer, beside ...func(context.Context)) error {
+	outliving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	var all sync.WaitGroup
+	for _, run := range beside {
+		all.Go(func() { run(outliving) })
+	}
 	consuming, ctx := errgroup.WithContext(ctx)
-	for _, consumer := range h.consumers {
+	for _, consumer := range consumers {
 		consuming.Go(func() error { return consumer.Run(ctx) })
 	}
-	var all errgroup.Group
-	all.Go(func() error {
-		defer stop()
-		return consuming.Wait()
-	})
-	all.Go(func() error {
-		h.registry.Run(beside, func(err error) {
-			h.log.Warn("the device registry cannot be read, trying again", "error", err)
-		})
-		return nil
-	})
-	all.Go(func() error {
-		h.policies.Run(beside, func(err error) {
-			h.log.Warn("geofences and rules cannot be read, trying again", "error", err)
-		})
-		return nil
-	})
-	all.Go(func() error {
-		h.hold.Run(beside, func(err error) { h.log.Warn("a backup could not be made now", "error", err) })
-		return nil
-	})
-	all.Go(func() error {
-		h.releaser.Run(beside)
-		return nil
-	})
-	return all.Wait()
+	err := consuming.Wait()
+	stop()
+	all.Wait()
+	return err
 }
 
 // letters puts dead letters on their topic.

@@ -222,36 +222,15 @@ func (h *notifyHalf) checks() checks {
 
 // run works until ctx ends. What sends outlives the consumers, which write down what came of it.
 func (h *notifyHalf) run(ctx context.Context) error {
-	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	consuming, ctx := errgroup.WithContext(ctx)
-	for _, consumer := range h.consumers {
-		consuming.Go(func() error { return consumer.Run(ctx) })
-	}
-	var all errgroup.Group
-	all.Go(func() error {
-		defer stop()
-		return consuming.Wait()
-	})
-	all.Go(func() error {
-		h.deliverer.Run(beside)
-		return nil
-	})
-	all.Go(func() error {
-		h.places.Run(beside)
-		return nil
-	})
-	all.Go(func() error {
-		h.endpoints.Run(beside, func(err error) {
-			h.log.Warn("webhook endpoints cannot be read, trying again", "error", err)
+	return runBeside(ctx, h.consumers, h.deliverer.Run, h.places.Run,
+		func(ctx context.Context) {
+			h.endpoints.Run(ctx, func(err error) {
+				h.log.Warn("webhook endpoints cannot be read, trying again", "error", err)
+			})
+		},
+		func(ctx context.Context) {
+			h.hold.Run(ctx, func(err error) { h.log.Warn("a backup could not be made now", "error", err) })
 		})
-		return nil
-	})
-	all.Go(func() error {
-		h.hold.Run(beside, func(err error) { h.log.Warn("a backup could not be made now", "error", err) })
-		return nil
-	})
-	return all.Wait()
 }
 
 // switcher tells accounts of endpoints that fail.

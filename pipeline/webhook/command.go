@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,9 +24,15 @@ type Commands struct {
 }
 
 // UnderWayError says that an endpoint has one recover, or replay, at a time, and when the present one was asked for.
-type UnderWayError struct{ Asked time.Time }
+type UnderWayError struct {
+	Asked time.Time
+	Waits bool // it is a replay that made all of its deliveries, of which some are not settled
+}
 
 func (e *UnderWayError) Error() string {
+	if e.Waits {
+		return "deliveries of the one that was asked for at " + e.Asked.UTC().Format(time.RFC3339) + " are not settled"
+	}
 	return "one was asked for at " + e.Asked.UTC().Format(time.RFC3339) + " and is not done"
 }
 
@@ -63,7 +68,8 @@ func (c Commands) Recover(ctx context.Context, account fleet.AccountID, endpoint
 
 // Replay has all events that an endpoint wants now delivered to it again, also those that it had, or that nobody told
 // it of, as deliveries of their own with the same webhook-id. The replay's number is the caller's: one that is asked
-// for again with the same number and selection is the same. It is an UnderWayError while another one is under way.
+// for again with the same number and selection is the same. It is an UnderWayError while another one is under way, or
+// has deliveries that are not settled.
 func (c Commands) Replay(ctx context.Context, account fleet.AccountID, endpoint, replay uint64, s Selection) error {
 	return c.send(ctx, account, endpoint, s, command{Replay: max(replay, 1), ID: max(replay, 1)})
 }
@@ -96,8 +102,8 @@ func (c Commands) send(ctx context.Context, account fleet.AccountID, endpoint ui
 	}
 	k := key{account, endpoint}
 	if what.ID != 0 {
-		if at, err := (store{c.DB}).underWay(ctx, k, &what); err != nil || at > 0 {
-			return cmp.Or(err, error(&UnderWayError{at.Time()}))
+		if err := (store{c.DB}).underWay(ctx, k, &what); err != nil {
+			return err
 		}
 	}
 	if err := (store{c.DB}).asked(ctx, k, &what, askedFor); err != nil {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -211,4 +212,58 @@ func TestAFaultOfOursCostsNoTry(t *testing.T) {
 	if rest := q.circuit.until.Sub(now); rest < oursPause || q.health.failures != 0 {
 		t.Errorf("it rests for %v, and failed %d times", rest, q.health.failures)
 	}
+}
+
+// While deliveries of a replay wait, another one is refused: it would send what waits twice. After a quarter of an hour
+// in which nobody worked at the replay it is not, as an endpoint may fail for days.
+func TestAReplayIsNotAskedForAgainWhileTheLastOneWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	down := atomic.Bool{}
+	down.Store(true)
+	r := w.endpoint(7, 5, func(w http.ResponseWriter, _ *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	w.steps = []time.Duration{0, time.Second, time.Second, time.Second, time.Hour}
+	w.log(7, 100, 500, 1)
+	w.log(7, 101, 501, 1)
+	commands := Commands{DB: w.db, Publisher: w.feed, Topic: w.kafka.Deliveries}
+	replay := func(number uint64) error {
+		return commands.Replay(t.Context(), 7, 5, number, Selection{Since: time.Now().AddDate(0, 0, -2)})
+	}
+	w.start()
+	if err := replay(70); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("it is done, and its deliveries wait", 15*time.Second, func() bool {
+		return w.number("(SELECT count() FROM webhook_asked FINAL WHERE done)") == 1 &&
+			w.number("(SELECT count() FROM webhook_deliveries FINAL WHERE status = 'retrying' AND replay = 70)") == 2
+	})
+	var underWay *UnderWayError
+	if err := replay(71); !errors.As(err, &underWay) || !underWay.Waits {
+		t.Errorf("asked for while deliveries wait: %v", err)
+	}
+	if err := replay(70); err != nil {
+		t.Errorf("the same once more: %v", err)
+	}
+	if err := commands.Recover(t.Context(), 7, 5, Selection{Since: time.Now().Add(-time.Hour)}, Failed); err != nil {
+		t.Errorf("a recover: %v", err)
+	}
+	w.eventually("the same is done", 15*time.Second, func() bool {
+		return w.number("(SELECT count() FROM webhook_asked FINAL WHERE NOT done)") == 0
+	})
+	if err := w.db.Exec(t.Context(), "INSERT INTO webhook_asked SELECT * REPLACE (updated_at - INTERVAL 16 MINUTE AS updated_at) "+
+		"FROM webhook_asked FINAL"); err != nil {
+		t.Fatal(err)
+	}
+	if err := replay(72); err != nil {
+		t.Errorf("a quarter of an hour later: %v", err)
+	}
+	down.Store(false)
+	w.eventually("both have come, and the next may be asked for", 20*time.Second, func() bool {
+		different, _ := r.count()
+		return different == 2 && replay(73) == nil
+	})
 }

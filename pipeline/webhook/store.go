@@ -386,19 +386,25 @@ func (s store) asked(ctx context.Context, k key, c *command, step uint8) error {
 	return nil
 }
 
-// underWay returns when another recover or replay of an endpoint was asked for that is not done; 0: there is none.
-func (s store) underWay(ctx context.Context, k key, c *command) (at fleet.Millis, err error) {
+// underWay returns an UnderWayError if another recover or replay of an endpoint was asked for that is not done, or of
+// whose deliveries some wait.
+func (s store) underWay(ctx context.Context, k key, c *command) error {
 	kind := "replay"
 	if c.Again {
 		kind = "recover"
 	}
-	err = s.db.QueryRow(ctx, schemas.Query("webhook_asked"), clickhouse.Named("account", uint64(k.account)),
+	var at fleet.Millis
+	var waits bool
+	err := s.db.QueryRow(ctx, schemas.Query("webhook_asked"), clickhouse.Named("account", uint64(k.account)),
 		clickhouse.Named("endpoint", k.endpoint), clickhouse.Named("kind", kind), clickhouse.Named("id", c.ID),
-		clickhouse.Named("since", time.Now().Add(-abandonedAfter).UnixMilli())).Scan((*int64)(&at))
+		clickhouse.Named("since", time.Now().Add(-abandonedAfter).UnixMilli())).Scan((*int64)(&at), &waits)
 	if err != nil {
-		return 0, fmt.Errorf("look whether a %s is under way: %w", kind, err)
+		return fmt.Errorf("look whether a %s is under way: %w", kind, err)
 	}
-	return at, nil
+	if at > 0 {
+		return &UnderWayError{Asked: at.Time(), Waits: waits}
+	}
+	return nil
 }
 
 // abandonedAfter is how long nobody works at what was asked for until it may be asked for once more.
