@@ -108,7 +108,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string, client n
 	}
 	now := a.door.now()
 	refused := func(reason string, err error) error {
-		return &RefusedError{Account: key.Account, Credential: key.ID.String(), Kind: "api_key", Reason: reason, Err: err}
+		return &RefusedError{Account: key.Account, Credential: key.ID.String(), Kind: "api_key", Reason: reason,
+			Err: err}
 	}
 	switch {
 	case !key.RevokedAt.IsZero() && !now.Before(key.RevokedAt):
