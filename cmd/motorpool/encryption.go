@@ -67,7 +67,8 @@ func (c *encryptionSettings) Validate() error {
 			return fmt.Errorf("--acme-domains: %q is no name of a host in public, such as fleet.example.com", domain)
 		}
 	}
-	if u, err := url.Parse(c.ACMEDirectory); len(c.ACMEDomains) > 0 && (err != nil || u.Scheme != "https" || u.Host == "") {
+	u, err := url.Parse(c.ACMEDirectory)
+	if len(c.ACMEDomains) > 0 && (err != nil || u.Scheme != "https" || u.Host == "") {
 		return fmt.Errorf("--acme-directory: %q is not the https:// address of a directory", c.ACMEDirectory)
 	}
 	return nil
