@@ -18,6 +18,9 @@ OPENAPI_TIME ?= 600
 BI_DIR ?= /tmp/motorpool-bi
 RECOUNT_ACCOUNT ?= Demo
 GENERATORS_DIR ?= /tmp/motorpool-generators
+ACME_DIR ?= /tmp/motorpool-acme
+PEBBLE := v2.10.1
+VULN_DB ?= https://vuln.go.dev
 SIGNATURES_DIR ?= /tmp/motorpool-signatures
 
 .DEFAULT_GOAL := help
@@ -66,11 +69,28 @@ $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@touch $@
 
 .PHONY: lint
-lint: ## gofmt, go vet, staticcheck and the length of lines
+lint: ## gofmt, go vet, staticcheck, the length of lines, no secret in a file, licences of what is built in
 	@test -z "$$(gofmt -l $(GOFILES))" || { echo "gofmt would change:"; gofmt -l $(GOFILES); exit 1; }
 	$(GO) vet ./... && $(GO) vet -tags long ./...
 	$(GO) tool staticcheck ./...
-	$(GO) test -run "TestLinesEnd|TestOnlyWhatCannotBeBroken" .
+	$(GO) test -run "TestLinesEnd|TestOnlyWhatCannotBeBroken|TestNoFileHoldsASecret|TestEveryModuleHasALicence" .
+
+.PHONY: notices
+notices: ## write the licences of what is built in anew, after a module came or went
+	$(GO) test . -count=1 -run TestEveryModuleHasALicence -update-notices
+
+.PHONY: vulnerabilities
+vulnerabilities: ## known holes in what is built in, by the database at VULN_DB; fails where it cannot be asked
+	@out=$$($(GO) tool govulncheck -db $(VULN_DB) ./... 2>&1) && rc=0 || rc=$$?; echo "$$out"; \
+	if [[ "$$out" == *"fetching vulnerabilities"* ]]; then \
+	  echo "It could NOT look for known holes: $(VULN_DB) does not answer. VULN_DB=file:///folder takes a copy of it." >&2; exit 2; \
+	fi; exit $$rc
+
+.PHONY: acme
+acme: ## a certificate by ACME from a real server of it (Pebble), on loopback
+	mkdir -p $(ACME_DIR)
+	GOBIN=$(ACME_DIR) $(GO) install github.com/letsencrypt/pebble/v2/cmd/pebble@$(PEBBLE) github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv@$(PEBBLE)
+	$(GO) test ./cmd/motorpool -vet=off -count=1 -v -tags acme -run TestACertificateIsHadByACME -args -tools $(ACME_DIR)
 
 .PHONY: fuzz
 fuzz: ## fuzz every decoder for FUZZTIME each (20s)

@@ -96,7 +96,8 @@ func provesKey(secret string, key *Key) bool {
 
 // Authenticate returns who presents a key from a client address, or one of the errors above, or the error of the
 // look-up. An address that failed too often is refused with ErrThrottled before any look-up is made, but for keys that
-// were good before. A key that is a real one and opens nothing is a *RefusedError. What has not the form of a key costs no look-up, and does not count.
+// were good before. A key that is a real one and opens nothing is a *RefusedError. What has not the form of a key costs
+// no look-up, and does not count.
 func (a *Authenticator) Authenticate(ctx context.Context, token string, client netip.Addr) (*Principal, error) {
 	tokenID, secret, err := ParseKey(token)
 	if err != nil {
@@ -108,7 +109,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string, client n
 	}
 	now := a.door.now()
 	refused := func(reason string, err error) error {
-		return &RefusedError{Account: key.Account, Credential: key.ID.String(), Kind: "api_key", Reason: reason, Err: err}
+		return &RefusedError{Account: key.Account, Credential: key.ID.String(), Kind: "api_key", Reason: reason,
+			Err: err}
 	}
 	switch {
 	case !key.RevokedAt.IsZero() && !now.Before(key.RevokedAt):

@@ -59,14 +59,16 @@ func (c *encryptionSettings) Validate() error {
 		return errors.New("--acme-email and --acme-ca-file say how certificates are asked for, and none is: " +
 			"name the domains by --acme-domains")
 	case c.HTTPRedirect != "" && !c.enabled():
-		return errors.New("--http-redirect leads to HTTPS, and there is none: give --tls-cert and --tls-key, or --acme-domains")
+		return errors.New("--http-redirect leads to HTTPS, and there is none: give --tls-cert and --tls-key, " +
+			"or --acme-domains")
 	}
 	for _, domain := range c.ACMEDomains {
 		if net.ParseIP(domain) != nil || !strings.Contains(domain, ".") || strings.ContainsAny(domain, "*/: ") {
 			return fmt.Errorf("--acme-domains: %q is no name of a host in public, such as fleet.example.com", domain)
 		}
 	}
-	if u, err := url.Parse(c.ACMEDirectory); len(c.ACMEDomains) > 0 && (err != nil || u.Scheme != "https" || u.Host == "") {
+	u, err := url.Parse(c.ACMEDirectory)
+	if len(c.ACMEDomains) > 0 && (err != nil || u.Scheme != "https" || u.Host == "") {
 		return fmt.Errorf("--acme-directory: %q is not the https:// address of a directory", c.ACMEDirectory)
 	}
 	return nil
@@ -85,7 +87,7 @@ func newEncryption(c *encryptionSettings, data string, log *slog.Logger) (*encry
 	return acmeCertificates(c, data, log)
 }
 
-// safeTLS is what every listener takes at least. Ciphers and curves are those of the standard library, which knows best.
+// safeTLS is what every listener takes at least. Ciphers and curves are those of the standard library.
 func safeTLS(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get, NextProtos: []string{"http/1.1"}}
 }
