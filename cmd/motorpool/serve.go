@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/api/geocode"
 	"github.com/motorpool/fleet/api/hook"
+	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/rest"
@@ -40,6 +42,8 @@ type apiSettings struct {
 	GeocoderRate    float64  `help:"Requests a second to that server." default:"1"`
 
 	OutboundNetworks []netip.Prefix `help:"Networks beside the public ones in which servers that somebody names may be, such as 10.20.0.0/16: of addresses, commands to trackers and webhooks." placeholder:"PREFIX"`
+
+	PublicURL string `name:"public-url" help:"Address at which clients reach this server, without a path: access tokens are issued under it, and are for it. http:// and the address of --http unless given." placeholder:"https://HOST"`
 
 	Webhooks    webhookSettings    `embed:"" prefix:"webhook-" group:"Webhooks"`
 	APIWebhooks apiWebhookSettings `embed:"" prefix:"webhook-" group:"Webhooks"`
@@ -192,6 +196,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if deps.Webhooks.Keys, err = p.settings.sealKeys(); err != nil {
 		return nil, err
 	}
+	deps.OAuth = oauth.Config{Issuer: p.settings.publicURL(c.PublicURL), Keys: deps.Webhooks.Keys}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
 		return nil, err
 	}
@@ -214,6 +219,18 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 			Help: "Connections above the bounds."},
 			func() float64 { return float64(half.listener.socket.refused.Load()) }))
 	return half, nil
+}
+
+// publicURL is the address at which clients reach the server: the one that was given, or that of a client on this machine.
+func (s *settings) publicURL(given string) string {
+	host, port, err := net.SplitHostPort(s.HTTP)
+	if given != "" || err != nil {
+		return strings.TrimSuffix(given, "/")
+	}
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // Validate says which setting is none; what the interface uses itself is validated there.
