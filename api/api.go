@@ -31,6 +31,7 @@ import (
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/track"
 	"github.com/motorpool/fleet/api/transfer"
+	"github.com/motorpool/fleet/api/user"
 )
 
 // Deps are the things that the interface works with: those of every resource, and what single ones need. A nil
@@ -44,6 +45,7 @@ type Deps struct {
 	Stream    *stream.Hub           // of what happens; without it /v1/events and /v1/stream answer 503
 	Traccar   *traccar.Client       // sends commands to trackers behind it; may be nil
 	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
+	Users     user.Config           // how people prove who they are
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and needs no closing.
@@ -61,6 +63,7 @@ type API struct {
 	outlook  *outlook.API
 	saved    *savedreport.API
 	hook     *hook.API
+	user     *user.API
 	transfer *transfer.API
 }
 
@@ -79,6 +82,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),
 		account: account.New(s, d, deps.Stream), outlook: outlook.New(s), saved: savedreport.New(s),
 		hook:     hook.New(s, deps.Webhooks, eventTypes(kinds)),
+		user:     user.New(s, deps.Users),
 		transfer: transfer.New(s),
 	}
 	a.track.Routes()
@@ -95,6 +99,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.saved.Routes()
 	a.account.Routes() // after what says how what events are about is shown
 	a.hook.Routes()
+	a.user.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil

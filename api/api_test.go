@@ -26,6 +26,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/seal"
+	"github.com/motorpool/fleet/api/user"
+	"github.com/motorpool/fleet/api/user/password"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/pipeline/webhook"
 	"github.com/motorpool/fleet/schemas/schematest"
@@ -82,6 +84,7 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) },
 	}}
 	deps.Webhooks = hook.Config{Reach: outbound.Reach{Private: true}, Plain: true, Keys: sealKeys(t)}
+	deps.Users = user.Config{Keys: deps.Webhooks.Keys, Hashing: password.Config{MemoryKiB: 64, Time: 1, AtOnce: 2}}
 	for _, f := range change {
 		f(&cfg, &deps)
 	}

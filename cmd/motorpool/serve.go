@@ -19,6 +19,7 @@ import (
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/traccar"
+	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/pipeline/webhook"
 )
 
@@ -30,6 +31,7 @@ type serveCommand struct {
 // apiSettings are those of the interface alone.
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
+	PublicURL       string   `name:"public-url" help:"Address that people reach this server at, such as https://fleet.example.com, for the links that it gives; that of the request by default." placeholder:"URL"`
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512"`
 	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
@@ -190,6 +192,10 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		Plain: c.Webhooks.HTTP, Most: c.APIWebhooks.Endpoints,
 		Commands: &webhook.Commands{DB: p.db, Publisher: p.feed, Topic: p.kafka.Deliveries}}
 	if deps.Webhooks.Keys, err = p.settings.sealKeys(); err != nil {
+		return nil, err
+	}
+	deps.Users = user.Config{PublicURL: strings.TrimRight(c.PublicURL, "/"), Keys: deps.Webhooks.Keys}
+	if err := checkPublic(deps.Users.PublicURL); err != nil {
 		return nil, err
 	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
