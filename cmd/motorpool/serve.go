@@ -21,6 +21,7 @@ import (
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/traccar"
+	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/pipeline/webhook"
 )
 
@@ -32,6 +33,7 @@ type serveCommand struct {
 // apiSettings are those of the interface alone.
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
+	PublicURL       string   `name:"public-url" help:"Address that people and programs reach this server at, without a path, such as https://fleet.example.com: for links, and access tokens are given under it and for it. Unless given links have that of the request, and tokens that of --http." placeholder:"URL"`
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512"`
 	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
@@ -42,8 +44,6 @@ type apiSettings struct {
 	GeocoderRate    float64  `help:"Requests a second to that server." default:"1"`
 
 	OutboundNetworks []netip.Prefix `help:"Networks beside the public ones in which servers that somebody names may be, such as 10.20.0.0/16: of addresses, commands to trackers and webhooks." placeholder:"PREFIX"`
-
-	PublicURL string `name:"public-url" help:"Address at which clients reach this server, without a path: access tokens are issued under it, and are for it. http:// and the address of --http unless given." placeholder:"https://HOST"`
 
 	Webhooks    webhookSettings    `embed:"" prefix:"webhook-" group:"Webhooks"`
 	APIWebhooks apiWebhookSettings `embed:"" prefix:"webhook-" group:"Webhooks"`
@@ -197,6 +197,10 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		return nil, err
 	}
 	deps.OAuth = oauth.Config{Issuer: p.settings.publicURL(c.PublicURL), Keys: deps.Webhooks.Keys}
+	deps.Users = user.Config{PublicURL: strings.TrimRight(c.PublicURL, "/"), Keys: deps.Webhooks.Keys}
+	if err := checkPublic(deps.Users.PublicURL); err != nil {
+		return nil, err
+	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
 		return nil, err
 	}
