@@ -22,6 +22,7 @@ ACME_DIR ?= /tmp/motorpool-acme
 PEBBLE := v2.10.1
 VULN_DB ?= https://vuln.go.dev
 SIGNATURES_DIR ?= /tmp/motorpool-signatures
+OAUTH_CLIENTS_DIR ?= /tmp/motorpool-oauth-clients
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -164,6 +165,15 @@ signatures: deps ## messages of webhooks are taken by the libraries that receive
 	python3 -m venv $(SIGNATURES_DIR)/python
 	$(SIGNATURES_DIR)/python/bin/pip install -q -r $(SIGNATURES_DIR)/requirements.txt
 	$(GO) test ./pipeline/webhook -count=1 -v -tags client -run TestOtherLibraries -args -tools $(SIGNATURES_DIR)
+
+.PHONY: oauth-clients
+oauth-clients: deps ## access tokens are had with the libraries that programs use (npm: oauth4webapi, openid-client; PyPI: Authlib)
+	mkdir -p $(OAUTH_CLIENTS_DIR)
+	cp api/oauth/client/* $(OAUTH_CLIENTS_DIR)
+	npm ci --prefix $(OAUTH_CLIENTS_DIR) --no-audit --no-fund
+	python3 -m venv $(OAUTH_CLIENTS_DIR)/python
+	$(OAUTH_CLIENTS_DIR)/python/bin/pip install -q -r $(OAUTH_CLIENTS_DIR)/requirements.txt
+	MOTORPOOL_REQUIRE_ENGINES=1 deploy/embedded/in-memory.sh $(GO) test ./api -count=1 -v -tags client -run TestOtherLibraries -args -tools $(OAUTH_CLIENTS_DIR)
 
 .PHONY: state
 state: deps ## keep the newest schema in schemas/states as that of a release, RELEASE=v0.1.0

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/errgroup"
@@ -32,6 +33,7 @@ import (
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/track"
 	"github.com/motorpool/fleet/api/transfer"
+	"github.com/motorpool/fleet/api/user"
 )
 
 // Deps are the things that the interface works with: those of every resource, and what single ones need. A nil
@@ -46,6 +48,7 @@ type Deps struct {
 	Traccar   *traccar.Client       // sends commands to trackers behind it; may be nil
 	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
 	OAuth     oauth.Config          // under which address access tokens are given; without one none are
+	Users     user.Config           // how people prove who they are
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and is closed by Close.
@@ -64,6 +67,7 @@ type API struct {
 	saved    *savedreport.API
 	hook     *hook.API
 	oauth    *oauth.API
+	user     *user.API
 	transfer *transfer.API
 }
 
@@ -82,7 +86,11 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),
 		account: account.New(s, d, deps.Stream), outlook: outlook.New(s), saved: savedreport.New(s),
 		hook:     hook.New(s, deps.Webhooks, eventTypes(kinds)),
+		user:     user.New(s, deps.Users),
 		transfer: transfer.New(s),
+	}
+	if deps.OAuth.SignedIn == nil {
+		deps.OAuth.SignedIn, deps.OAuth.SignIn, deps.OAuth.RoleOf = a.user.SignedIn, signIn, a.user.Role
 	}
 	if a.oauth, err = oauth.New(s, deps.OAuth); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
@@ -102,10 +110,14 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.account.Routes() // after what says how what events are about is shown
 	a.hook.Routes()
 	a.oauth.Routes()
+	a.user.Routes()
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil
 }
+
+// signIn is the address of the page on which people sign in and come back to next.
+func signIn(next string) string { return user.SignInPath + "?next=" + url.QueryEscape(next) }
 
 // Run does the duties of the rental half, which time brings about, and imports and exports, until ctx ends.
 func (a *API) Run(ctx context.Context) error {

@@ -27,6 +27,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/seal"
+	"github.com/motorpool/fleet/api/user"
+	"github.com/motorpool/fleet/api/user/password"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/pipeline/webhook"
 	"github.com/motorpool/fleet/schemas/schematest"
@@ -85,6 +87,7 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	deps.Webhooks = hook.Config{Reach: outbound.Reach{Private: true}, Plain: true, Keys: sealKeys(t)}
 	server := httptest.NewUnstartedServer(nil)
 	deps.OAuth = oauth.Config{Issuer: "http://" + server.Listener.Addr().String(), Keys: deps.Webhooks.Keys}
+	deps.Users = user.Config{Keys: deps.Webhooks.Keys, Hashing: password.Config{MemoryKiB: 64, Time: 1, AtOnce: 2}}
 	for _, f := range change {
 		f(&cfg, &deps)
 	}

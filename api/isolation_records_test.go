@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/track"
 )
@@ -33,6 +34,9 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	w.do("POST", "/v1/devices/"+device+"/assign", `{"vehicle_id":"`+vehicle+`","from":null}`).ok(200)
 	w.live(vehicle, w.account)
 	add("/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`)
+	add("/v1/users", `{"name":"SECRETNOTE","email":"secretnote@example.com","role":"owner"}`)
+	_, ann := w.person("ann@example.com", auth.Clerk)
+	ids["/v1/sessions/{id}"] = fmt.Sprint(w.do("GET", "/v1/sessions?user_id="+ann, "").data()[0]["id"])
 	fence := add("/v1/geofences",
 		`{"name":"SECRETNOTE","geometry":{"type":"Circle","center":[-97.6664,30.1945],"radius_m":500}}`)
 	add("/v1/alert_rules", `{"name":"SECRETNOTE","kind":"speeding","geofence_ids":["`+fence+`"]}`)

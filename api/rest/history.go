@@ -12,7 +12,7 @@ type Revision struct {
 	Revision  uint64         `json:"revision"`
 	At        record.Instant `json:"at"`
 	Action    string         `json:"action" doc:"create, update or archive."`
-	Actor     string         `json:"actor" doc:"Who did it: the id of an API key, or cli."`
+	Actor     string         `json:"actor" doc:"Who did it: the id of a user or an API key, or cli."`
 	RequestID string         `json:"request_id,omitempty"`
 	Changes   []FieldChange  `json:"changes"`
 }

@@ -63,6 +63,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Make up two years of the demo's rental business."`
 	Account accountCommand `cmd:"" help:"Make and list accounts."`
 	Key     keyCommand     `cmd:"" help:"Make, list and revoke API keys."`
+	User    userCommand    `cmd:"" help:"Make, list and remove the people who sign in."`
 	Device  deviceCommand  `cmd:"" help:"Make, list and assign trackers, and say whose they are."`
 	BI      biCommand      `cmd:"" name:"bi" help:"Let analysts and BI tools read an account from ClickHouse."`
 	Doctor  doctorCommand  `cmd:"" help:"Look whether everything is there and set up well, and say what to do if not."`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/hook"
+	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/seal"
 	"github.com/motorpool/fleet/query"
@@ -75,7 +76,16 @@ func (*sealRotateCommand) Run(ctx context.Context, s settings, o output) error {
 		if len(failed) > 0 {
 			failed = append(failed, errors.New("keep the old key, or have these make a new secret and give their headers anew"))
 		}
-		_, err = fmt.Fprintf(o.out, "%d webhook endpoints were sealed again, with the first key\n", sealed)
+		again, err := oauth.SealAgain(ctx, record.NewLog(r.store, record.OAuthKeyrings), &keys, commandLine)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		signing := "need not be"
+		if again {
+			signing = "were"
+		}
+		_, err = fmt.Fprintf(o.out, "%d webhook endpoints were sealed again, with the first key; "+
+			"the keys of access tokens %s\n", sealed, signing)
 		return errors.Join(append(failed, err)...)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -16,10 +17,12 @@ import (
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/api/geocode"
 	"github.com/motorpool/fleet/api/hook"
+	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/traccar"
+	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/pipeline/webhook"
 )
 
@@ -31,6 +34,7 @@ type serveCommand struct {
 // apiSettings are those of the interface alone.
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
+	PublicURL       string   `name:"public-url" help:"Address that people and programs reach this server at, without a path, such as https://fleet.example.com: for links, and access tokens are given under it and for it. Unless given links have that of the request, and tokens that of --http." placeholder:"URL"`
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512"`
 	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
@@ -198,6 +202,11 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if deps.Webhooks.Keys, err = p.settings.sealKeys(); err != nil {
 		return nil, err
 	}
+	deps.OAuth = oauth.Config{Issuer: p.settings.publicURL(c.PublicURL), Keys: deps.Webhooks.Keys}
+	deps.Users = user.Config{PublicURL: strings.TrimRight(c.PublicURL, "/"), Keys: deps.Webhooks.Keys}
+	if err := checkPublic(deps.Users.PublicURL); err != nil {
+		return nil, err
+	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
 		return nil, err
 	}
@@ -248,6 +257,18 @@ func (h *serveHalf) scheme() string {
 		return "https"
 	}
 	return "http"
+}
+
+// publicURL is the address at which clients reach the server: the one that was given, or that of a client on this machine.
+func (s *settings) publicURL(given string) string {
+	host, port, err := net.SplitHostPort(s.HTTP)
+	if given != "" || err != nil {
+		return strings.TrimSuffix(given, "/")
+	}
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // Validate says which setting is none; what the interface uses itself is validated there.
