@@ -299,7 +299,8 @@ func (c *connection) beat(ctx context.Context) error {
 	if time.Since(c.checked) >= StreamAuth {
 		c.checked = time.Now()
 		p, err := c.api.Authenticate(c.r.WithContext(ctx))
-		refused := fleet.CodeOf(err) == fleet.CodeUnauthorized || errors.Is(err, auth.ErrMalformed) || errors.Is(err, auth.ErrUnknownKey) ||
+		refused := fleet.CodeOf(err) == fleet.CodeUnauthorized || errors.Is(err, auth.ErrMalformed) ||
+			errors.Is(err, auth.ErrUnknownKey) ||
 			errors.Is(err, auth.ErrExpired) || errors.Is(err, auth.ErrRevoked) || errors.Is(err, auth.ErrAddress)
 		if refused || err == nil && !slices.Equal(p.Scopes, c.scopes) {
 			_ = c.reset("credential", "The credential is not valid any more, or has other scopes.", 0)

@@ -91,8 +91,8 @@ func Bearer(r *http.Request) (string, bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// limit takes one operation from the buckets of credential and account, and says in headers what is left. X-RateLimit-Reset
-// is in seconds from now, as RateLimit is.
+// limit takes one operation from the buckets of credential and account, and says in headers what is left.
+// X-RateLimit-Reset is in seconds from now, as RateLimit is.
 func (a *Server) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
 	d := a.limiter.Take(p.Credential(), p.Account, class)
 	tellLimit(w, string(class), d)
