@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
+
 	"github.com/motorpool/fleet/api/auth"
 )
 
@@ -36,7 +38,8 @@ func (w *world) browser() *browser {
 // send sends a request of a page: a form if it has one.
 func (b *browser) send(method, path, body, mediaType string, headers ...string) *reply {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(context.WithoutCancel(b.t.Context()), method, b.url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(context.WithoutCancel(b.t.Context()), method, b.url+path,
+		strings.NewReader(body))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -168,8 +171,8 @@ func TestAPersonIsInvitedSignsInAndOut(t *testing.T) {
 	if who := w.do("GET", path, "").ok(200).object(); who["status"] != "active" || who["signed_in_at"] == nil {
 		t.Errorf("after sign-in: %v", who)
 	}
-	for _, text := range []string{string(w.do("GET", path, "").body), string(w.do("GET", path+"/history", "").ok(200).body),
-		w.log.String()} {
+	for _, text := range []string{string(w.do("GET", path, "").body),
+		string(w.do("GET", path+"/history", "").ok(200).body), w.log.String()} {
 		if strings.Contains(text, "argon2") || strings.Contains(text, token) || strings.Contains(text, goodPassword) ||
 			strings.Contains(text, auth.Hash(token)) || strings.Contains(text, b.cookie()) {
 			t.Errorf("a secret is told: %s", text)
@@ -183,7 +186,8 @@ func TestAPersonIsInvitedSignsInAndOut(t *testing.T) {
 	b.signIn("ann@EXAMPLE.com", "a horse in the sun").ok(401)
 	wantEqual(t, "on to", b.form("/signin", "email", "ann@example.com", "password", goodPassword, "next",
 		"/oauth/authorize?x=1").ok(303).header.Get("Location"), "/oauth/authorize?x=1")
-	for _, next := range []string{"//evil.example", "https://evil.example", `/\evil.example`, "/\t/evil.example", "evil", "/a b"} {
+	for _, next := range []string{"//evil.example", "https://evil.example", `/\evil.example`, "/\t/evil.example", "evil",
+		"/a b"} {
 		c := w.browser()
 		if to := c.form("/signin", "email", "ann@example.com", "password", goodPassword, "next", next).ok(303).
 			header.Get("Location"); to != "/signin" {
@@ -198,7 +202,8 @@ func TestAPersonIsInvitedSignsInAndOut(t *testing.T) {
 		b.form("/signout").ok(403)
 		b.json("POST", "/v1/customers", `{"first_name":"X"}`).problem(403, "insufficient_scope")
 	}
-	b.json("POST", "/v1/customers", `{"first_name":"X"}`, "Origin", "https://evil.example").problem(403, "insufficient_scope")
+	b.json("POST", "/v1/customers", `{"first_name":"X"}`, "Origin", "https://evil.example").
+		problem(403, "insufficient_scope")
 	customer := b.json("POST", "/v1/customers", `{"first_name":"X"}`, "Origin", w.url).ok(201)
 	if by := w.do("GET", "/v1/customers/"+customer.id()+"/history", "").data()[0]["actor"]; by != made.id() {
 		t.Errorf("by %v", by)
@@ -248,7 +253,8 @@ func TestSessionsEndWhenTheyMust(t *testing.T) {
 	if in(b) || !in(c) {
 		t.Error("after a change of the password the others live on, or this one does not")
 	}
-	c.form("/signin/password", "present", "another horse in the sun", "password", goodPassword, "again", goodPassword).ok(303)
+	c.form("/signin/password", "present", "another horse in the sun", "password", goodPassword,
+		"again", goodPassword).ok(303)
 	w.do("POST", path+"/disable", "").ok(200)
 	if in(c) || signInStatus(w) != 401 {
 		t.Error("a disabled person comes in")
@@ -414,4 +420,80 @@ func TestEveryOperationAsksTheRoleForItsScope(t *testing.T) {
 			t.Errorf("%s is refused nothing", role)
 		}
 	}
+}
+
+// code is what an app shows at an instant of the world's clock.
+func (w *world) code(secret string) string {
+	w.t.Helper()
+	code, err := totp.GenerateCode(secret, w.api.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return code
+}
+
+func TestASecondFactorIsAskedAndEachCodeIsGoodOnce(t *testing.T) {
+	w := newWorld(t)
+	b, id := w.person("ann@example.com", auth.Clerk)
+	other := w.browser()
+	other.signIn("ann@example.com", goodPassword).ok(303)
+	b.form("/signin/security/begin", "password", "wrong").ok(401)
+	shown := b.form("/signin/security/begin", "password", goodPassword).ok(200)
+	secret := regexp.MustCompile(`[A-Z2-7]{32}`).FindString(string(shown.body))
+	if picture := b.open("/signin/security/qr.png").ok(200); picture.header.Get("Content-Type") != "image/png" {
+		t.Errorf("picture %v", picture.header)
+	}
+	b.form("/signin/security/confirm", "code", "000000").ok(401)
+	was := b.cookie()
+	confirmed := b.form("/signin/security/confirm", "code", w.code(secret)).ok(200)
+	recovery := regexp.MustCompile(`[A-Z2-7]{5}-[A-Z2-7]{5}`).FindAllString(string(confirmed.body), -1)
+	if len(recovery) != 10 || b.cookie() == was || other.json("GET", "/v1/account", "").status != 401 {
+		t.Fatalf("%d recovery codes; a session of less lives on, or this one keeps its cookie", len(recovery))
+	}
+	path := "/v1/users/" + id
+	for _, text := range []string{string(w.do("GET", path, "").body), string(w.do("GET", path+"/history", "").body)} {
+		if strings.Contains(text, "sealed:") || strings.Contains(text, secret) || strings.Contains(text, recovery[0]) {
+			t.Errorf("a secret is told: %s", text)
+		}
+	}
+
+	// The password alone opens nothing.
+	c := w.browser()
+	wantEqual(t, "on to", c.form("/signin", "email", "ann@example.com", "password", goodPassword, "next", "/x").ok(303).
+		header.Get("Location"), "/signin/factor?next=%2Fx")
+	c.json("GET", "/v1/account", "").problem(401, "unauthorized")
+	wantEqual(t, "a half session sees", c.open("/signin/security").ok(303).header.Get("Location"),
+		"/signin?next=%2Fsignin%2Fsecurity")
+	c.form("/signin/factor", "code", w.code(secret)).ok(401) // it was used to confirm
+	w.clock.Add(int64(time.Minute))
+	halfway, code := c.cookie(), w.code(secret)
+	wantEqual(t, "on to", c.form("/signin/factor", "code", code, "next", "/x").ok(303).header.Get("Location"), "/x")
+	c.json("GET", "/v1/account", "").ok(200)
+	if c.cookie() == halfway || w.browser().json("GET", "/v1/account", "", "Cookie",
+		"motorpool_session="+halfway).status != 401 {
+		t.Error("the half session became a whole one")
+	}
+	again := func(code string) int {
+		d := w.browser()
+		d.signIn("ann@example.com", goodPassword).ok(303)
+		return d.form("/signin/factor", "code", code).status
+	}
+	wantEqual(t, "the same code again", again(code), 401)
+	wantEqual(t, "a recovery code", again(strings.ToLower(recovery[3])), 303)
+	wantEqual(t, "the same recovery code again", again(recovery[3]), 401)
+	w.clock.Add(int64(11 * time.Minute))
+	d := w.browser()
+	d.signIn("ann@example.com", goodPassword).ok(303)
+	w.clock.Add(int64(11 * time.Minute))
+	wantEqual(t, "half a session after ten minutes", d.form("/signin/factor", "code", w.code(secret)).ok(303).
+		header.Get("Location"), "/signin")
+	statuses := map[int]int{}
+	for range 14 {
+		statuses[again("123456")]++
+	}
+	wantEqual(t, "guessing", statuses, map[int]int{401: 10, 429: 4})
+
+	w.do("POST", path+"/reset_factors", "").ok(200)
+	e := w.browser()
+	wantEqual(t, "after the reset", e.signIn("ann@example.com", goodPassword).ok(303).header.Get("Location"), "/signin")
 }

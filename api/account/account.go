@@ -129,7 +129,8 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 // answerAccount shows the account, to the key that asks.
 func (a *API) answerAccount(w http.ResponseWriter, r *http.Request, rec record.Record[record.Account]) error {
 	p := auth.From(r.Context())
-	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Scopes: []string{}, Stamps: rest.StampsOf(rec)}
+	view := Account{ID: p.Account.String(), Account: rec.Body, Object: "account", Scopes: []string{},
+		Stamps: rest.StampsOf(rec)}
 	if p.Key != 0 {
 		view.Key = rest.TextOrNull(p.Key.String())
 	}

@@ -36,6 +36,7 @@ func (a *API) pages() {
 	}
 	a.Page(http.MethodGet, InvitationPath, a.invitationPage)
 	a.Page(http.MethodGet, "/signin/password", a.passwordPage)
+	a.factorPages()
 }
 
 // form lets only what pages of this server send come to a handler: else another site could sign people in as somebody
@@ -111,7 +112,7 @@ func (a *API) signInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // signedInLinks are the pages of somebody who is signed in.
-var signedInLinks = []link{{"/signin/password", "Change your password"}}
+var signedInLinks = []link{{"/signin/password", "Change your password"}, {securityPath, "Second step at sign-in"}}
 
 func (a *API) askAgain(w http.ResponseWriter, status int, view signInView) error {
 	return page.Write(w, status, "Sign in", signInForm, view)

@@ -72,7 +72,8 @@ func TestWhoWaitsForATurnGivesUpInTime(t *testing.T) {
 }
 
 func TestWhichPasswordsAreTaken(t *testing.T) {
-	for _, good := range []string{"a horse in the rain", "Tür-auf-für-Anna", "x7#kQ9!vLm2$", strings.Repeat("ab cde ", 100)} {
+	for _, good := range []string{"a horse in the rain", "Tür-auf-für-Anna", "x7#kQ9!vLm2$",
+		strings.Repeat("ab cde ", 100)} {
 		if fault := password.Fault(good, "Ann Lee", "ann@example.com"); fault != "" {
 			t.Errorf("%.30q %s", good, fault)
 		}
