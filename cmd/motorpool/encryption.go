@@ -35,7 +35,7 @@ type encryptionSettings struct {
 }
 
 // certificateTurn is how often files are looked at.
-const certificateTurn = 5 * time.Second
+const certificateTurn = 3 * time.Second
 
 // encryption gives the certificate that a client is greeted with.
 type encryption struct {

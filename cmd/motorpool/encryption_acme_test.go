@@ -68,6 +68,13 @@ func TestACertificateIsHadByACME(t *testing.T) {
 		"", "-doh", "", "-defaultIPv6", "", "-defaultIPv4", "127.0.0.1", "-management", "127.0.0.1:"+freePort(t))
 	pebble := startTool(t, []string{"PEBBLE_VA_NOSLEEP=1"}, "pebble", "-config", config, "-dnsserver", "127.0.0.1:"+dns)
 
+	// A failure is remembered for a minute.
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", "127.0.0.1:"+directory); err == nil {
+			conn.Close()
+			break
+		}
+	}
 	trusting := func(c *tls.Config) { c.InsecureSkipVerify = true } // its authority is made anew at each start
 	var conn *tls.Conn
 	var err error

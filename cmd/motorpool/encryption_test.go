@@ -166,7 +166,7 @@ func TestACertificateIsReadAgainAndABrokenOneChangesNothing(t *testing.T) {
 		method, host string
 		status       int
 	}{{"GET", "fleet.example.com", 301}, {"GET", "FLEET.example.com:80", 301}, {"POST", "fleet.example.com", 403},
-		{"GET", "evil.example", 421}, {"GET", "", 400}, {"GET", "127.0.0.1", 421}} {
+		{"GET", "evil.example", 421}, {"GET", "", 421}, {"GET", "127.0.0.1", 421}} {
 		conn, err := net.Dial("tcp", plain)
 		if err != nil {
 			t.Fatal(err)

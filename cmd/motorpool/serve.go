@@ -125,6 +125,9 @@ Any number of these may run behind a load balancer.`
 
 // Run serves until ctx ends, and then until the requests under way are answered.
 func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
+	if err := c.Encryption.Validate(); err != nil {
+		return err
+	}
 	log := s.logger(o.err)
 	p, err := connect(ctx, &s, false, log)
 	if err != nil {

@@ -43,6 +43,9 @@ const startTime = 5 * time.Minute
 // Run starts everything, says where it is, and returns when ctx has ended and everything has stopped: the demo and the
 // pipeline first, then the interface, then the connections, then the engines.
 func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
+	if err := c.Encryption.Validate(); err != nil {
+		return err
+	}
 	log := s.logger(o.err)
 	external := engineChoice{Kafka: c.ExternalKafka, ClickHouse: c.ExternalClickHouse, BIUser: c.BIUser,
 		BIHTTP: c.BIHTTP}
