@@ -14,7 +14,8 @@ type UserFields struct {
 	Locale string `json:"locale,omitempty" maxLength:"35" pattern:"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" doc:"The language that they read, as BCP 47 writes it." example:"en-US"`
 }
 
-// User is a person who signs in, as it is stored. What proves who they are is hashed or sealed, and no history shows it.
+// User is a person who signs in, as it is stored. What proves who they are is hashed or sealed, and no history shows
+// it.
 type User struct {
 	UserFields
 

@@ -274,7 +274,8 @@ func (a *API) create(s *rest.Resource[record.User], w http.ResponseWriter, r *ht
 	return a.answerInvited(w, r, http.StatusCreated, &rec, token)
 }
 
-// answerInvited answers with a person and their invitation. What is stored for repetitions of the request is without it.
+// answerInvited answers with a person and their invitation. What is stored for repetitions of the request is without
+// it.
 func (a *API) answerInvited(w http.ResponseWriter, r *http.Request, status int, rec *record.Record[record.User],
 	token string) error {
 	view := show(rec)
