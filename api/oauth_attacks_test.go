@@ -20,14 +20,17 @@ import (
 
 // What somebody may try on the way from a question to a person to a token is refused.
 func TestAttacksOnConsentAndCodes(t *testing.T) {
-	b := newBrowser(t)
+	b := newVisitor(t)
 	c, other := b.oauthClient(byConsent), b.oauthClient(byConsent)
 
 	// Nobody is sent to an address that is not the client's.
-	for _, to := range []string{"https://evil.example/back?tab=1", "https://app.example/back", "https://app.example/back?tab=1&x=2",
-		"https://app.example/back?tab=1#x", "https://app.example.evil.example/back?tab=1", "https://app.example@evil.example/",
+	for _, to := range []string{"https://evil.example/back?tab=1", "https://app.example/back",
+		"https://app.example/back?tab=1&x=2",
+		"https://app.example/back?tab=1#x", "https://app.example.evil.example/back?tab=1",
+		"https://app.example@evil.example/",
 		"HTTPS://app.example/back?tab=1", "https://app.example/./back?tab=1", "https://app.example:443/back?tab=1",
-		"http://127.0.0.1:80@evil.example/done", "http://127.0.0.2/done", "http://localhost:1/done", "http://127.0.0.1:1/done/x",
+		"http://127.0.0.1:80@evil.example/done", "http://127.0.0.2/done", "http://localhost:1/done",
+		"http://127.0.0.1:1/done/x",
 		"https://127.0.0.1/done", "com.example.app:/other", "javascript:alert(1)", ""} {
 		r := b.browse("GET", question(c.id, "redirect_uri", to), "").ok(400)
 		if r.header.Get("Location") != "" {
@@ -111,14 +114,16 @@ func TestAttacksOnConsentAndCodes(t *testing.T) {
 	// A refresh token that comes a second time ends all that came of it.
 	first := c.redeem(b.code(c.id)).ok(200).object()
 	refresh := func(c *oauthClient, text any, pairs ...string) *reply {
-		return c.ask("/oauth/token", append([]string{"grant_type", "refresh_token", "refresh_token", text.(string)}, pairs...)...)
+		return c.ask("/oauth/token", append([]string{"grant_type", "refresh_token", "refresh_token",
+			text.(string)}, pairs...)...)
 	}
 	refresh(other, first["refresh_token"]).refusedAs(400, "invalid_grant")
 	refresh(c, first["refresh_token"], "scope", "vehicles:write").refusedAs(400, "invalid_scope")
 	second := refresh(c, first["refresh_token"]).ok(200).object()
 	refresh(c, first["refresh_token"]).refusedAs(400, "invalid_grant")
 	refresh(c, second["refresh_token"]).refusedAs(400, "invalid_grant")
-	b.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+second["access_token"].(string)).problem(401, "unauthorized")
+	b.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+second["access_token"].(string)).
+		problem(401, "unauthorized")
 	ended := b.do("GET", "/v1/oauth_grants?archived=true&client_id="+c.id, "").data()
 	if len(ended) < 2 {
 		t.Errorf("ended %v", ended)
@@ -209,11 +214,13 @@ func TestAttacksOnAccessTokens(t *testing.T) {
 		"alg HS256 with the public key": hs + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)),
 		"a foreign key under our name":  signed(foreign, nil), "a foreign key": signed(&foreign2, nil),
 		"a key that it brings": embedded + "." + parts[2],
-		"kid of a path":        write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": "../../dev/null"}) + "." + parts[2],
-		"no kid":               write(map[string]any{"alg": "ES256", "typ": "at+jwt"}) + "." + parts[2],
-		"another type":         write(map[string]any{"alg": "ES256", "typ": "JWT", "kid": ours.ID}) + "." + parts[2],
-		"crit":                 write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": ours.ID, "crit": []string{"x"}}) + "." + parts[2],
-		"no signature":         parts[0] + "." + parts[1] + ".", "half": parts[0] + "..",
+		"kid of a path": write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": "../../dev/null"}) +
+			"." + parts[2],
+		"no kid":       write(map[string]any{"alg": "ES256", "typ": "at+jwt"}) + "." + parts[2],
+		"another type": write(map[string]any{"alg": "ES256", "typ": "JWT", "kid": ours.ID}) + "." + parts[2],
+		"crit": write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": ours.ID, "crit": []string{"x"}}) +
+			"." + parts[2],
+		"no signature": parts[0] + "." + parts[1] + ".", "half": parts[0] + "..",
 		"expired":              signed(ours, func(c *token.Claims) { c.Expires = time.Now().Add(-time.Second).Unix() }),
 		"of the future":        signed(ours, func(c *token.Claims) { c.IssuedAt = time.Now().Add(time.Hour).Unix() }),
 		"another audience":     signed(ours, func(c *token.Claims) { c.Audience = "https://other.example" }),

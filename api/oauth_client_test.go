@@ -14,7 +14,7 @@ var tools = flag.String("tools", "", "folder with what oauth/client pins, and it
 
 // The libraries that programs use get tokens and use them: oauth4webapi, openid-client and Authlib.
 func TestOtherLibrariesGetTokens(t *testing.T) {
-	b := newBrowser(t)
+	b := newVisitor(t)
 	itself, app := b.oauthClient(forItself), b.oauthClient(byConsent)
 	told, err := json.Marshal(map[string]any{"url": b.url, "public": map[string]string{"id": app.id},
 		"confidential": map[string]string{"id": itself.id, "secret": itself.secret}})

@@ -26,16 +26,16 @@ import (
 	"github.com/motorpool/fleet/api/rest"
 )
 
-// browser is a world with a person who is signed in at the browser whose requests have the header X-Person.
-type browser struct {
+// visitor is a world with a person who is signed in at the browser whose requests have the header X-Person.
+type visitor struct {
 	*world
 	role atomic.Value // of the person, now; empty if they were removed
 }
 
 const personHeader = "X-Person"
 
-func newBrowser(t *testing.T) *browser {
-	b := &browser{}
+func newVisitor(t *testing.T) *visitor {
+	b := &visitor{}
 	b.role.Store(auth.Manager)
 	b.world = newWorld(t, func(_ *rest.Config, d *Deps) {
 		d.OAuth.SignIn = func(next string) string { return "/signin?next=" + url.QueryEscape(next) }
@@ -62,7 +62,7 @@ const byConsent = `{"name":"Planner & Co","type":"public","grant_types":["author
 	`"scopes":["vehicles:read","vehicles:write","keys:manage"]}`
 
 // browse makes a request without following where it leads.
-func (b *browser) browse(method, path, body string, headers ...string) *reply {
+func (b *visitor) browse(method, path, body string, headers ...string) *reply {
 	b.t.Helper()
 	client := *http.DefaultClient
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -91,7 +91,7 @@ func question(client string, pairs ...string) string {
 var wishInPage = regexp.MustCompile(`name="wish" value="([^"]+)"`)
 
 // answered is where the browser is sent when the person answers the question.
-func (b *browser) answered(ask, answer string) url.Values {
+func (b *visitor) answered(ask, answer string) url.Values {
 	b.t.Helper()
 	page := b.browse("GET", ask, "").ok(200)
 	found := wishInPage.FindSubmatch(page.body)
@@ -103,7 +103,7 @@ func (b *browser) answered(ask, answer string) url.Values {
 }
 
 // back are the parameters with which a client is told.
-func (b *browser) back(r *reply) url.Values {
+func (b *visitor) back(r *reply) url.Values {
 	b.t.Helper()
 	to, err := url.Parse(r.ok(303).header.Get("Location"))
 	if err != nil || to.Query().Get("iss") != b.url {
@@ -113,7 +113,7 @@ func (b *browser) back(r *reply) url.Values {
 }
 
 // code gets a code for the client.
-func (b *browser) code(client string, pairs ...string) string {
+func (b *visitor) code(client string, pairs ...string) string {
 	b.t.Helper()
 	told := b.answered(question(client, pairs...), "allow")
 	if told.Get("code") == "" || told.Get("state") != "s 1" {
@@ -129,7 +129,7 @@ func (c *oauthClient) redeem(code string, pairs ...string) *reply {
 }
 
 func TestAPersonConsents(t *testing.T) {
-	b := newBrowser(t)
+	b := newVisitor(t)
 	c := b.oauthClient(byConsent)
 	vehicles := func(token string) *reply { return b.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+token) }
 
@@ -139,7 +139,8 @@ func TestAPersonConsents(t *testing.T) {
 		t.Errorf("sent to %s", to)
 	}
 	page := b.browse("GET", question(c.id, "scope", "vehicles:read keys:manage"), "").ok(200)
-	for _, want := range []string{"Allow Planner &amp; Co?", "Ada &lt;b&gt;Byron", "See vehicles", "https://app.example."} {
+	for _, want := range []string{"Allow Planner &amp; Co?", "Ada &lt;b&gt;Byron", "See vehicles",
+		"https://app.example."} {
 		if !strings.Contains(string(page.body), want) {
 			t.Errorf("the page lacks %q: %s", want, page.body)
 		}

@@ -96,7 +96,8 @@ func TestAClientActsForItself(t *testing.T) {
 	// What it asks for is what it gets.
 	c.ask("/oauth/token", "grant_type", "client_credentials", "scope", "vehicles:write").refusedAs(400, "invalid_scope")
 	c.ask("/oauth/token", "grant_type", "client_credentials", "scope", "planes:fly").refusedAs(400, "invalid_scope")
-	c.ask("/oauth/token", "grant_type", "client_credentials", "resource", "https://elsewhere").refusedAs(400, "invalid_target")
+	c.ask("/oauth/token", "grant_type", "client_credentials", "resource", "https://elsewhere").
+		refusedAs(400, "invalid_target")
 	c.ask("/oauth/token", "grant_type", "client_credentials", "resource", w.url).ok(200)
 	c.ask("/oauth/token", "grant_type", "authorization_code").refusedAs(400, "unauthorized_client")
 	c.ask("/oauth/token", "grant_type", "password").refusedAs(400, "unsupported_grant_type")
@@ -180,13 +181,15 @@ func TestAnOAuthClientIsWhatItCanBe(t *testing.T) {
 		"http://localhost:3000/b", "com.example.app:/b", "https://a.example:8443/b?c=d"} {
 		w.do("POST", "/v1/oauth_clients", body("public", codes, `["`+good+`"]`, read)).ok(201)
 	}
-	for _, bad := range []string{"", "/b", "http://a.example/b", "https:///b", "https://a.example/#b", "javascript:alert(1)",
+	for _, bad := range []string{"", "/b", "http://a.example/b", "https:///b", "https://a.example/#b",
+		"javascript:alert(1)",
 		"data:text/html,b", "https://*.a.example/b", "https://u:p@a.example/b", "http://127.0.0.1.a.example/b",
 		"https://a.example/b c", "HTTPS://a.example/", "http://0.0.0.0/b", `https://a.example\@b.example/`} {
 		sent, _ := strings.CutPrefix(fmt.Sprintf("%q", bad), "")
 		w.do("POST", "/v1/oauth_clients", body("public", codes, `[`+sent+`]`, read)).problem(422, "validation_failed")
 	}
-	w.do("POST", "/v1/oauth_clients", body("public", `["client_credentials"]`, `[]`, read)).problem(422, "validation_failed")
+	w.do("POST", "/v1/oauth_clients", body("public", `["client_credentials"]`, `[]`, read)).
+		problem(422, "validation_failed")
 	w.do("POST", "/v1/oauth_clients", body("public", codes, `[]`, read)).problem(422, "validation_failed")
 	w.do("POST", "/v1/oauth_clients", body("confidential", `["refresh_token"]`, `[]`, read)).
 		problem(422, "validation_failed")

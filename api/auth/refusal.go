@@ -26,8 +26,8 @@ func (e *Refusal) Unwrap() error { return fleet.NewError(fleet.CodeUnauthorized,
 
 type againKey struct{}
 
-// Again returns a context in which a request is authenticated once more: what may be presented only once was, and is not
-// asked about again.
+// Again returns a context in which a request is authenticated once more: what may be presented only once was, and is
+// not asked about again.
 func Again(ctx context.Context) context.Context { return context.WithValue(ctx, againKey{}, true) }
 
 // IsAgain says whether a context is one of Again.

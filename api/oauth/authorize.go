@@ -201,8 +201,8 @@ func (a *API) answerConsent(w http.ResponseWriter, r *http.Request) error {
 	return a.redirect(w, r, want.Redirect, "code", code, "state", want.State)
 }
 
-// fromHere says whether a form was sent from a page of this server, as far as the browser tells. The sealed wish says it
-// of those that do not.
+// fromHere says whether a form was sent from a page of this server, as far as the browser tells. The sealed wish
+// says it of those that do not.
 func (a *API) fromHere(r *http.Request) bool {
 	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
 	return (site == "" || site == "same-origin") && (origin == "" || origin == "null" || origin == a.Settings.Issuer)

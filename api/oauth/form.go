@@ -85,8 +85,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Write(append(text, '\n'))
 }
 
-// readForm reads the parameters of a request. One that comes twice is refused, but for those that may (RFC 6749, section
-// 3.2); one that is empty is as if it were not there.
+// readForm reads the parameters of a request. One that comes twice is refused, but for those that may (RFC 6749,
+// section 3.2); one that is empty is as if it were not there.
 func readForm(text string, several ...string) (url.Values, error) {
 	form, err := url.ParseQuery(text)
 	if err != nil {

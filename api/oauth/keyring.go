@@ -19,8 +19,8 @@ import (
 // keyringID is the id of the one keyring; it is of no account.
 const keyringID = 1
 
-// Times of signing keys. A new key is published before it signs, longer than any process goes without reading the keys;
-// one that signs no more is published until the last token that it signed has expired, and longer.
+// Times of signing keys. A new key is published before it signs, longer than any process goes without reading the
+// keys; one that signs no more is published until the last token that it signed has expired, and longer.
 const (
 	keySigns     = 30 * 24 * time.Hour
 	keyAnnounced = time.Hour
@@ -167,8 +167,8 @@ func (k *keyring) make(signsFrom time.Time) (record.OAuthKey, error) {
 // keyPurpose is what a signing key is sealed for.
 func keyPurpose(id string) string { return "oauth/signing_key/" + id }
 
-// SealAgain seals with the first of the keys those signing keys that are sealed with another one, and says whether there
-// were any.
+// SealAgain seals with the first of the keys those signing keys that are sealed with another one, and says whether
+// there were any.
 func SealAgain(ctx context.Context, keyrings *record.Log[record.OAuthKeyring], keys *seal.Ring,
 	by record.Author) (again bool, err error) {
 	_, err = keyrings.Update(ctx, by, 0, keyringID, 0, func(rec *record.Record[record.OAuthKeyring]) error {

@@ -1,14 +1,15 @@
-// Package oauth is the authorization server: it gives programs access tokens (OAuth 2.0, as RFC 9700 has it), and has
-// the interface take them. It owns the OAuth clients of accounts, what people granted to them, and the keys that tokens
-// are signed with.
+// Package oauth is the authorization server: it gives programs access tokens (OAuth 2.0, as RFC 9700 has it), and
+// has the interface take them. It owns the OAuth clients of accounts, what people granted to them, and the keys that
+// tokens are signed with.
 //
 //	client ──/oauth/token (client_credentials)──────────────────────────────► access token
 //	person ──/oauth/authorize──► consent ──code──► client ──/oauth/token──► access token, refresh token ─┐
 //	                                                              └──────────── (refresh_token) ◄────────┘
 //
-// An access token is a signed text (RFC 9068) that lasts minutes, and what it may do is decided anew at each use: the
-// scopes that it was given, of them those that the client has now, of them those of the person's role now. A client that
-// was disabled, a grant that was taken away or a token that was revoked is felt within five seconds everywhere.
+// An access token is a signed text (RFC 9068) that lasts minutes, and what it may do is decided anew at each use:
+// the scopes that it was given, of them those that the client has now, of them those of the person's role now. A
+// client that was disabled, a grant that was taken away or a token that was revoked is felt within five seconds
+// everywhere.
 //
 // Codes and refresh tokens work once (record.Once): of all who redeem one, in any number of processes, one wins. A
 // second use tells that somebody has it who should not, and ends the grant.
@@ -76,8 +77,8 @@ type API struct {
 	states  *memo[string, state]
 }
 
-// New makes the authorization server on a server of the interface, which from then on takes access tokens. It registers
-// nothing.
+// New makes the authorization server on a server of the interface, which from then on takes access tokens. It
+// registers nothing.
 func New(s *rest.Server, c Config) (*API, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -266,8 +266,8 @@ func (a *API) find(ctx context.Context, c *client, field, text, why string) (*re
 	return once, g, nil
 }
 
-// use uses a code or refresh token; of all who do so at the same time one wins, and the grant of the others ends, which
-// is the same one.
+// use uses a code or refresh token; of all who do so at the same time one wins, and the grant of the others ends,
+// which is the same one.
 func (a *API) use(ctx context.Context, once *record.Once, g *given, why string) error {
 	first, err := a.Store.Use(ctx, once, a.Now().Add(refreshLasts))
 	if err == nil && !first {

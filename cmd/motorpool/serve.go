@@ -262,7 +262,8 @@ func (h *serveHalf) scheme() string {
 	return "http"
 }
 
-// publicURL is the address at which clients reach the server: the one that was given, or that of a client on this machine.
+// publicURL is the address at which clients reach the server: the one that was given, or that of a client on this
+// machine.
 func (s *settings) publicURL(given string) string {
 	host, port, err := net.SplitHostPort(s.HTTP)
 	if given != "" || err != nil {

@@ -45,8 +45,9 @@ type proofClaims struct {
 	Token    string  `json:"ath"`
 }
 
-// ReadProof checks a proof of a request: it is signed by the key that it brings, is for that method and address, and was
-// made just now. With an access token it must be for that one. Whether it was seen before is for the caller to ask.
+// ReadProof checks a proof of a request: it is signed by the key that it brings, is for that method and address, and
+// was made just now. With an access token it must be for that one. Whether it was seen before is for the caller to
+// ask.
 func ReadProof(text, method, address, accessToken string, now time.Time) (*Proof, error) {
 	if len(text) > longest {
 		return nil, fmt.Errorf("%w: it is too long", ErrProof)
@@ -102,8 +103,8 @@ func Thumbprint(key *jose.JSONWebKey) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum), err
 }
 
-// sameAddress compares what a proof says with the address of the request, without query and fragment, and with the parts
-// that do not tell apart written alike (RFC 3986, section 6.2).
+// sameAddress compares what a proof says with the address of the request, without query and fragment, and with the
+// parts that do not tell apart written alike (RFC 3986, section 6.2).
 func sameAddress(said, address string) bool {
 	a, err := url.Parse(said)
 	b, err2 := url.Parse(address)

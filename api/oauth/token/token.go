@@ -175,8 +175,8 @@ func Read(text string, keys []jose.JSONWebKey, issuer, audience string, now time
 	return c, nil
 }
 
-// KeyID is the key that a token names, before anything is checked: for a look whether it is known. It is empty if there
-// is none.
+// KeyID is the key that a token names, before anything is checked: for a look whether it is known. It is empty if
+// there is none.
 func KeyID(text string) string {
 	head, _, _ := strings.Cut(text, ".")
 	if len(head) > 1<<10 {
