@@ -22,7 +22,8 @@ type Transfer struct {
 	DryRun  bool   `json:"dry_run,omitempty"`
 	Query   string `json:"query,omitempty"` // of an export or a report: what is asked, as the query string of its route
 
-	Key       uint64   `json:"key"` // who asked for it, and what that key might do then
+	User      uint64   `json:"user,omitempty"` // the person who asked for it, if it was not a key
+	Key       uint64   `json:"key"`            // who asked for it, and what that key might do then
 	Scopes    []string `json:"scopes"`
 	RequestID string   `json:"request_id,omitempty"`
 

@@ -128,6 +128,8 @@ type Server struct {
 
 	// Bodies hold those of senders with a key, and StrangerBodies those of senders without, who keep only each other out.
 	Bodies, StrangerBodies bodies
+	// RoleOf says what a person is in an account now, and false of one who may do nothing there.
+	RoleOf func(ctx context.Context, account fleet.AccountID, user fleet.UserID) (auth.Role, bool, error)
 	// KeyUsed notes that a key was used.
 	KeyUsed func(context.Context, *auth.Principal)
 	// Noted notes for the audit of an account what was done with a credential. It returns at once: uses and refusals are

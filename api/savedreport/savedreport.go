@@ -59,7 +59,8 @@ type SavedReport struct {
 	record.SavedReportFields
 
 	Object    string         `json:"object" doc:"Always saved_report." example:"saved_report"`
-	KeyID     string         `json:"api_key_id" doc:"The key that wrote it last: it is made on its behalf." example:"key_1234"`
+	KeyID     *string        `json:"api_key_id" nullable:"true" doc:"The key that wrote it last: it is made on its behalf. Null if a person did." example:"key_1234"`
+	UserID    *string        `json:"user_id" nullable:"true" doc:"The person who wrote it last: it is made on their behalf. Null if a key did." example:"usr_1234"`
 	NextRunAt record.Instant `json:"next_run_at" doc:"When it is made by itself next; null without a schedule, or if it has stopped. Another time zone of the account holds from the time after it."`
 	LastRunAt record.Instant `json:"last_run_at" doc:"The time of its schedule for which it was made last; null before the first."`
 	LastJobID *string        `json:"last_job_id" nullable:"true" doc:"The job that made it then. Lists of jobs by subject_id have all." example:"job_1234"`
@@ -99,8 +100,14 @@ func (a *API) Routes() {
 func show(rec *record.Record[record.SavedReport]) SavedReport {
 	b := &rec.Body
 	view := SavedReport{ID: fleet.FormatID(fleet.SavedReportPrefix, rec.ID), SavedReportFields: b.SavedReportFields,
-		Object: "saved_report", KeyID: fleet.KeyID(b.Key).String(), NextRunAt: b.NextAt, LastRunAt: b.LastAt,
+		Object: "saved_report", NextRunAt: b.NextAt, LastRunAt: b.LastAt,
 		Missed: b.Missed, Stopped: rest.TextOrNull(b.Stopped), Stamps: rest.StampsOf(*rec)}
+	if b.Key != 0 {
+		view.KeyID = rest.TextOrNull(fleet.KeyID(b.Key).String())
+	}
+	if b.User != 0 {
+		view.UserID = rest.TextOrNull(fleet.UserID(b.User).String())
+	}
 	if b.LastJob != 0 {
 		id := fleet.FormatID(fleet.JobPrefix, b.LastJob)
 		view.LastJobID = &id
@@ -119,7 +126,7 @@ func (a *API) prepare(r *http.Request, _ uint64, before, b *record.SavedReport) 
 	if err := a.check(r.Context(), &b.SavedReportFields); err != nil {
 		return err
 	}
-	b.Key = uint64(p.Key)
+	b.Key, b.User = uint64(p.Key), uint64(p.User)
 	if before != nil && before.Stopped == "" && same(before.Schedule, b.Schedule) {
 		return nil // a time that has come is not passed over
 	}

@@ -25,7 +25,7 @@ func jobOf(id uint64, f *record.SavedReportFields, p *auth.Principal, requestID 
 	asked.Set("from", from)
 	asked.Set("until", until)
 	t := &record.Transfer{Records: f.Report, Format: f.Format, Query: asked.Encode(), Key: uint64(p.Key),
-		RequestID: requestID}
+		User: uint64(p.User), RequestID: requestID}
 	for _, s := range p.Scopes {
 		t.Scopes = append(t.Scopes, string(s))
 	}
@@ -96,7 +96,7 @@ func (a *API) makeDue(ctx context.Context, ref query.SavedReportRef) error {
 	}
 	seen := b.NextAt
 	at, missed := Last(b.Schedule, seen.Time, now, zone)
-	p, err := a.principal(ctx, ref.Account, fleet.KeyID(b.Key))
+	p, err := a.principal(ctx, ref.Account, fleet.KeyID(b.Key), fleet.UserID(b.User))
 	if _, refused := errors.AsType[*fleet.Error](err); refused {
 		return a.moveOn(ctx, ref, seen, func(b *record.SavedReport) {
 			b.NextAt, b.Stopped = record.Instant{}, err.Error()
@@ -133,7 +133,7 @@ func (a *API) moveOn(ctx context.Context, ref query.SavedReportRef, seen record.
 // do makes the report of a job, with what the key that it is made for may do now.
 func (a *API) do(ctx context.Context, job *record.Record[record.Job], file io.Writer) error {
 	t := job.Body.Transfer
-	p, err := a.principal(ctx, job.Account, fleet.KeyID(t.Key))
+	p, err := a.principal(ctx, job.Account, fleet.KeyID(t.Key), fleet.UserID(t.User))
 	if err != nil {
 		return err
 	}
@@ -147,9 +147,22 @@ func (a *API) do(ctx context.Context, job *record.Record[record.Job], file io.Wr
 // mostRotations bounds how often the replacement of a key is replaced.
 const mostRotations = 20
 
-// principal is a key of an account, or the one that replaced it, with what it may do now. One that may not read reports
-// is refused with a *fleet.Error.
-func (a *API) principal(ctx context.Context, account fleet.AccountID, id fleet.KeyID) (*auth.Principal, error) {
+// principal is a person of an account, or a key or the one that replaced it, with what they may do now. One that may
+// not read reports is refused with a *fleet.Error.
+func (a *API) principal(ctx context.Context, account fleet.AccountID, id fleet.KeyID,
+	user fleet.UserID) (*auth.Principal, error) {
+	if user != 0 {
+		role, ok, err := a.RoleOf(ctx, account, user)
+		if err != nil {
+			return nil, err
+		}
+		p := &auth.Principal{Account: account, User: user, Scopes: role.Scopes()}
+		if !ok || !p.Has(read) {
+			return nil, fleet.NewError(fleet.CodeForbidden, "The user "+user.String()+" that the report is made for may not "+
+				"read reports any more. Have somebody who may change the saved report.")
+		}
+		return p, nil
+	}
 	for range mostRotations {
 		rec, err := a.keys.Get(ctx, account, uint64(id))
 		if err != nil {

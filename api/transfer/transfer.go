@@ -161,7 +161,8 @@ func (a *API) jobOf(r *http.Request, jobs *rest.Resource[record.Job]) (record.Re
 func (a *API) start(jobs *rest.Resource[record.Job], w http.ResponseWriter, r *http.Request, id uint64,
 	body record.Job) error {
 	p := auth.From(r.Context())
-	body.Transfer.Key, body.Transfer.RequestID = uint64(p.Key), rest.RequestID(r.Context())
+	body.Transfer.Key, body.Transfer.User = uint64(p.Key), uint64(p.User)
+	body.Transfer.RequestID = rest.RequestID(r.Context())
 	for _, s := range p.Scopes {
 		body.Transfer.Scopes = append(body.Transfer.Scopes, string(s))
 	}

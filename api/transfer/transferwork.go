@@ -210,7 +210,7 @@ func (l *lease) finish(ctx context.Context, total uint64) error {
 // OnBehalf is the context of a request of whoever asked for a job, with the scopes that the key had then.
 func (a *API) OnBehalf(ctx context.Context, rec *record.Record[record.Job]) context.Context {
 	t := rec.Body.Transfer
-	p := &auth.Principal{Account: rec.Account, Key: fleet.KeyID(t.Key)}
+	p := &auth.Principal{Account: rec.Account, Key: fleet.KeyID(t.Key), User: fleet.UserID(t.User)}
 	for _, s := range t.Scopes {
 		p.Scopes = append(p.Scopes, auth.Scope(s))
 	}

@@ -94,6 +94,7 @@ func New(s *rest.Server, c Config) *API {
 		panic(err) // a constant size
 	}
 	s.Ways = append(s.Ways, a.way)
+	s.RoleOf = a.Role
 	return a
 }
 
