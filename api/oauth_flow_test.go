@@ -55,7 +55,7 @@ func newVisitor(t *testing.T) *visitor {
 	return b
 }
 
-const back = "https://app.example/back?tab=1"
+const landing = "https://app.example/back?tab=1"
 
 const byConsent = `{"name":"Planner & Co","type":"public","grant_types":["authorization_code","refresh_token"],` +
 	`"redirect_uris":["` + back + `","http://127.0.0.1/done","com.example.app:/back"],` +
@@ -77,7 +77,7 @@ const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 // question is the address at which a person is asked; pairs of name and value change it.
 func question(client string, pairs ...string) string {
 	sum := sha256.Sum256([]byte(verifier))
-	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {back}, "state": {"s 1"},
+	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {landing}, "state": {"s 1"},
 		"scope": {"vehicles:read"}, "code_challenge_method": {"S256"},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -124,7 +124,7 @@ func (b *visitor) code(client string, pairs ...string) string {
 
 func (c *oauthClient) redeem(code string, pairs ...string) *reply {
 	c.w.t.Helper()
-	return c.ask("/oauth/token", append([]string{"grant_type", "authorization_code", "code", code, "redirect_uri", back,
+	return c.ask("/oauth/token", append([]string{"grant_type", "authorization_code", "code", code, "redirect_uri", landing,
 		"code_verifier", verifier}, pairs...)...)
 }
 

@@ -151,8 +151,8 @@ func TestReadHasNoGaps(t *testing.T) {
 	}
 }
 
-// Account 1 asks for places, and its own stream reads the older ones from the table; that of account 2 finds all that it
-// had in the ring.
+// Account 1 asks for places, and its own stream reads the older ones from the table; that of account 2 finds all that
+// it had in the ring.
 func TestPlacesOfOneAccountTakeNoRoomOfOthers(t *testing.T) {
 	db := schematest.Open(t)
 	store(t, db, 1, 200, time.Now())

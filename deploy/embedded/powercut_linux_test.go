@@ -58,8 +58,9 @@ func TestAcknowledgedRecordsAndCommitsSurviveAPowerCut(t *testing.T) {
 	}
 }
 
-// Records come from several sides, or one after the other, when the power goes. What was acknowledged before is there. Of
-// what is acknowledged while it goes nothing is promised (see Disk.CutPower): the log of the test says what of it is lost.
+// Records come from several sides, or one after the other, when the power goes. What was acknowledged before is there.
+// Of what is acknowledged while it goes nothing is promised (see Disk.CutPower): the log of the test says what of it is
+// lost.
 func TestWhatWasAcknowledgedUnderLoadSurvivesAPowerCut(t *testing.T) {
 	for _, producers := range []int{1, 1, 1, 4} {
 		disk := embeddedtest.NewDisk(t, 100)

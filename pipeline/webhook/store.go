@@ -324,7 +324,9 @@ func (s store) events(ctx context.Context, account fleet.AccountID, name string,
 }
 
 // eventsOf returns the events of deliveries of an account, as far as they are kept, by their places and ids.
-func (s store) eventsOf(ctx context.Context, account fleet.AccountID, of []delivery) (map[[2]uint64]*fleet.Event, error) {
+func (s store) eventsOf(
+	ctx context.Context, account fleet.AccountID, of []delivery,
+) (map[[2]uint64]*fleet.Event, error) {
 	all := make(map[[2]uint64]*fleet.Event, len(of))
 	if len(of) == 0 {
 		return all, nil

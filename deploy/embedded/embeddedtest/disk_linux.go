@@ -68,8 +68,8 @@ func (d *Disk) unmount() {
 //
 // Where the power goes, nobody is left to say that something is kept. Here whoever writes runs on, and an fsync that is
 // under way while the call runs may succeed although its blocks are lost: write, fsync, cut, in a loop beside six
-// writers, found that in 85 of 223 cuts, always of an fsync that ended after the call began, and never of one that ended
-// before. So count what was acknowledged before the call, and leave out what is acknowledged during it.
+// writers, found that in 85 of 223 cuts, always of an fsync that ended after the call began, and never of one that
+// ended before. So count what was acknowledged before the call, and leave out what is acknowledged during it.
 func (d *Disk) CutPower() {
 	d.t.Helper()
 	dir, err := os.Open(d.Dir)
