@@ -58,7 +58,7 @@ func newVisitor(t *testing.T) *visitor {
 const landing = "https://app.example/back?tab=1"
 
 const byConsent = `{"name":"Planner & Co","type":"public","grant_types":["authorization_code","refresh_token"],` +
-	`"redirect_uris":["` + back + `","http://127.0.0.1/done","com.example.app:/back"],` +
+	`"redirect_uris":["` + landing + `","http://127.0.0.1/done","com.example.app:/back"],` +
 	`"scopes":["vehicles:read","vehicles:write","keys:manage"]}`
 
 // browse makes a request without following where it leads.
