@@ -91,6 +91,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	}
 	if deps.OAuth.SignedIn == nil {
 		deps.OAuth.SignedIn, deps.OAuth.SignIn, deps.OAuth.RoleOf = a.user.SignedIn, signIn, a.user.Role
+		deps.OAuth.EndedAt = a.user.EndedAt
 	}
 	if a.oauth, err = oauth.New(s, deps.OAuth); err != nil {
 		return nil, fmt.Errorf("api: %w", err)

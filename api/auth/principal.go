@@ -16,6 +16,10 @@ type Principal struct {
 	Client  fleet.ClientID  // the OAuth client; zero without an access token
 	Grant   fleet.GrantID   // what the person gave to the client; zero if the client acts for itself
 	Scopes  []Scope
+
+	// Once refuses a credential that works once and was seen before. It is called when the limits let the request in, as
+	// it writes; nil is none.
+	Once func(context.Context) error `json:"-"`
 }
 
 // Has says whether the principal holds a scope, by itself or through Admin.

@@ -61,10 +61,6 @@ func (a *API) askForConsent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return a.tell(w, err)
 	}
-	want, err := a.wishOf(c, form)
-	if err != nil {
-		return a.sendBack(w, r, form.Get("redirect_uri"), form.Get("state"), err)
-	}
 	if a.Settings.SignedIn == nil || a.Settings.SignIn == nil {
 		return a.tell(w, &shown{http.StatusNotFound, "Nobody can sign in here",
 			"This server has no sign-in page, so that nobody can give access to their account."})
@@ -73,9 +69,8 @@ func (a *API) askForConsent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !in && form.Get("prompt") == "none" {
-		return a.sendBack(w, r, want.Redirect, want.State, refuse(codeLoginRequired, "Nobody is signed in."))
-	}
+	// Whoever is not signed in is sent nowhere else, whatever the link says: a link of anybody's must not lead to an
+	// address of theirs by way of this server.
 	if !in {
 		http.Redirect(w, r, a.Settings.SignIn(r.URL.RequestURI()), http.StatusSeeOther)
 		return nil
@@ -83,6 +78,10 @@ func (a *API) askForConsent(w http.ResponseWriter, r *http.Request) error {
 	if person.Account != c.account {
 		return a.tell(w, &shown{http.StatusForbidden, "This application is of another account",
 			"You are signed in to an account that it does not belong to. Sign in to the other one, and open the link again."})
+	}
+	want, err := a.wishOf(c, form)
+	if err != nil {
+		return a.sendBack(w, r, form.Get("redirect_uri"), form.Get("state"), err)
 	}
 	if want.Scopes = both(want.Scopes, texts(person.Role.Scopes())); len(want.Scopes) == 0 {
 		return a.sendBack(w, r, want.Redirect, want.State,
@@ -121,7 +120,7 @@ func (a *API) asking(r *http.Request, form url.Values) (*client, error) {
 	}
 	if !redirectsTo(c.body.RedirectURIs, form.Get("redirect_uri")) {
 		return nil, &shown{http.StatusBadRequest, "This link leads back to an unknown place",
-			"The redirect_uri is none of those that " + c.body.Name + " has. Nothing was given to anybody."}
+			"The redirect_uri is none of those that the application has. Nothing was given to anybody."}
 	}
 	return c, nil
 }
@@ -194,7 +193,8 @@ func (a *API) answerConsent(w http.ResponseWriter, r *http.Request) error {
 	code := auth.MakeOnce("mp_oac_")
 	g := &given{Account: uint64(person.Account), Client: uint64(c.id), User: uint64(person.User),
 		Session: uint64(person.Session), Grant: a.Store.NextID(), Redirect: want.Redirect, Verifier: want.Challenge,
-		JKT: want.JKT, Scopes: both(both(want.Scopes, c.body.Scopes), texts(person.Role.Scopes()))}
+		JKT: want.JKT, Began: a.Now().UnixMilli(),
+		Scopes: both(both(want.Scopes, c.body.Scopes), texts(person.Role.Scopes()))}
 	if err := a.put(r.Context(), onceCode, code, g, codeLasts); err != nil {
 		return err
 	}

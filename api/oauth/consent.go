@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/motorpool/fleet/api/auth"
 )
@@ -45,19 +46,25 @@ func (a *API) showConsent(w http.ResponseWriter, c *client, p *auth.Person, want
 	if err != nil {
 		return fmt.Errorf("read an address that was checked: %w", err)
 	}
-	shown := pageOf{Title: "Allow " + c.body.Name + "?", Client: c.body.Name, Person: p.Name, Role: string(p.Role),
+	if !plainHost(back.Host) {
+		return a.tell(w, &shown{http.StatusBadRequest, "This link leads back to an unknown place",
+			"The redirect_uri of the application is no address that browsers can be sent to. Nothing was given to anybody."})
+	}
+	asked := pageOf{Title: "Allow " + c.body.Name + "?", Client: c.body.Name, Person: p.Name, Role: string(p.Role),
 		Back: back.Scheme + "://" + back.Host, Wish: sealed}
 	allowed := "'self' " + back.Scheme + "://" + back.Host
 	if back.Scheme != "https" && back.Scheme != "http" {
-		shown.Back, allowed = "the app on this device ("+back.Scheme+")", "'self' "+back.Scheme+":"
+		asked.Back, allowed = "the app on this device ("+back.Scheme+")", "'self' "+back.Scheme+":"
 	} else if back.Scheme == "http" {
-		// A policy cannot name an address in brackets, and the port is any.
-		shown.Back, allowed = "a program on this device", "'self' http:"
+		asked.Back = "a program on this device"
+		if strings.HasPrefix(back.Host, "[") {
+			allowed = "'self' http:" // a policy cannot name an address in brackets
+		}
 	}
 	for _, name := range want.Scopes {
-		shown.Rights = append(shown.Rights, rights[auth.Scope(name)])
+		asked.Rights = append(asked.Rights, rights[auth.Scope(name)])
 	}
-	return a.write(w, http.StatusOK, allowed, shown)
+	return a.write(w, http.StatusOK, allowed, asked)
 }
 
 // write writes a page. Forms may lead to the places that are named, and nothing may show it in a frame.

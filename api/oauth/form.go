@@ -32,20 +32,19 @@ func refuse(code, description string) *refused {
 
 // Codes of refusals: of RFC 6749, 7009, 8707 and 9449.
 const (
-	codeRequest       = "invalid_request"
-	codeClient        = "invalid_client"
-	codeGrant         = "invalid_grant"
-	codeUnauthorized  = "unauthorized_client"
-	codeGrantType     = "unsupported_grant_type"
-	codeScope         = "invalid_scope"
-	codeTarget        = "invalid_target"
-	codeProof         = "invalid_dpop_proof"
-	codeUnavailable   = "temporarily_unavailable"
-	codeServer        = "server_error"
-	codeDenied        = "access_denied"
-	codeResponseType  = "unsupported_response_type"
-	codeTokenType     = "unsupported_token_type"
-	codeLoginRequired = "login_required"
+	codeRequest      = "invalid_request"
+	codeClient       = "invalid_client"
+	codeGrant        = "invalid_grant"
+	codeUnauthorized = "unauthorized_client"
+	codeGrantType    = "unsupported_grant_type"
+	codeScope        = "invalid_scope"
+	codeTarget       = "invalid_target"
+	codeProof        = "invalid_dpop_proof"
+	codeUnavailable  = "temporarily_unavailable"
+	codeServer       = "server_error"
+	codeDenied       = "access_denied"
+	codeResponseType = "unsupported_response_type"
+	codeTokenType    = "unsupported_token_type"
 )
 
 // writeRefusal answers an endpoint of the authorization server with an error, whatever it is, as RFC 6749 has it.

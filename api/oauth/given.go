@@ -140,6 +140,10 @@ func (a *API) lookAtRefresh(r *http.Request, c *client, text string) (found Intr
 	if err != nil || grant.Archived() {
 		return found, err
 	}
+	over, err := a.overSince(r.Context(), c.account, fleet.UserID(g.User), time.UnixMilli(g.Began))
+	if err != nil || over || a.Now().Sub(time.UnixMilli(g.Began)) >= familyLasts {
+		return found, err
+	}
 	return Introspection{Active: true, Scope: strings.Join(g.Scopes, " "), ClientID: c.id.String(),
 		Subject: fleet.UserID(g.User).String(), TokenType: grantRefresh, Expires: g.Until, Issuer: a.Settings.Issuer,
 		Audience: a.resource(), Account: c.account.String(), Grant: fleet.GrantID(g.Grant).String()}, nil

@@ -60,15 +60,19 @@ func (k *keyring) signer(ctx context.Context) (*token.Key, error) {
 	return keys[len(keys)-1].Key, nil
 }
 
-// public are the public halves of all keys; that of an id is looked for again if it is not known.
+// public are the public halves of the keys, but for those that signed nothing that can be good any more; that of an id
+// is looked for again if it is not known.
 func (k *keyring) public(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	keys, err := k.all(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]jose.JSONWebKey, len(keys))
+	var all []jose.JSONWebKey
 	for i, key := range keys {
-		all[i] = key.Public()
+		if i > 0 && k.now().Sub(keys[i-1].signsFrom) > accessLasts+keyRemains {
+			break // the next one took its place so long ago, and of those before it, too
+		}
+		all = append(all, key.Public())
 	}
 	return all, nil
 }

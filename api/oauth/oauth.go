@@ -40,6 +40,9 @@ type Config struct {
 	SignIn   func(next string) string
 	// RoleOf is what a person is in an account now; false if they are not there any more.
 	RoleOf func(ctx context.Context, account fleet.AccountID, user fleet.UserID) (auth.Role, bool, error)
+	// EndedAt is when a person ended all that they were signed in with; what they granted until then is over. It may be
+	// nil.
+	EndedAt func(ctx context.Context, account fleet.AccountID, user fleet.UserID) (time.Time, error)
 }
 
 // Validate says what is wrong with the settings.
@@ -52,17 +55,25 @@ func (c *Config) Validate() error {
 		u.Fragment != "" || u.User != nil {
 		return errors.New("oauth: the public address must be https://HOST or http://HOST, without a path")
 	}
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !loopbackIP(u) {
+		return errors.New("oauth: the public address must be https://HOST, as access tokens would be sent in clear; http:// " +
+			"is for this machine alone: give the https address that clients reach the server at")
+	}
 	return nil
 }
+
+// asksOfNetwork is how often a network may ask for a token within a minute.
+const asksOfNetwork = 600
 
 // How long things last.
 const (
 	accessLasts  = 10 * time.Minute
 	codeLasts    = time.Minute
-	refreshLasts = 30 * 24 * time.Hour // since it was given; each use gives a new one
-	consentLasts = 10 * time.Minute    // for a person to read the page
-	overlap      = 24 * time.Hour      // the secret before goes on working
-	remembers    = 4 * time.Second     // what decides over a token
+	refreshLasts = 30 * 24 * time.Hour  // since it was given; each use gives a new one
+	familyLasts  = 180 * 24 * time.Hour // all refresh tokens that come of one consent
+	consentLasts = 10 * time.Minute     // for a person to read the page
+	overlap      = 24 * time.Hour       // the secret before goes on working
+	remembers    = 4 * time.Second      // what decides over a token
 )
 
 // API holds OAuth clients and grants, and the authorization server.
@@ -75,6 +86,7 @@ type API struct {
 	keys    *keyring
 	door    *auth.Doorkeeper[*client]
 	states  *memo[string, state]
+	paced   *auth.Throttle // for tokens, by network
 }
 
 // New makes the authorization server on a server of the interface, which from then on takes access tokens. It
@@ -87,6 +99,7 @@ func New(s *rest.Server, c Config) (*API, error) {
 		grants: record.NewLog(s.Store, record.OAuthGrants)}
 	a.keys = &keyring{log: record.NewLog(s.Store, record.OAuthKeyrings), ring: c.Keys, now: s.Now}
 	a.door = auth.NewDoorkeeper(s.Config.Auth, a.lookup, proves, s.Now)
+	a.paced = auth.NewThrottle(asksOfNetwork, time.Minute, s.Now)
 	a.states = newMemo[string, state](remembers, s.Now)
 	if c.Issuer != "" {
 		s.Ways = append(s.Ways, a.bearer)

@@ -21,6 +21,8 @@ func badRedirect(text string) string {
 		return "must be one whole address, without *"
 	case u.User != nil:
 		return "must have no user"
+	case !plainHost(u.Host):
+		return "must have a host of letters, digits, dots, hyphens and a port alone"
 	case !strings.HasPrefix(text, u.Scheme) || // which Parse writes small
 		strings.Contains(text, `\`):
 		return "is not written as browsers write it"
@@ -38,6 +40,14 @@ func badRedirect(text string) string {
 		return "must be https://, or have a scheme that is a name turned around, such as com.example.app:/back"
 	}
 	return ""
+}
+
+// plainHost says whether a host has no characters but those of names, addresses and ports, so that it can stand in a
+// policy.
+func plainHost(host string) bool {
+	return !strings.ContainsFunc(host, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(".:[]-", c))
+	})
 }
 
 // loopback says whether an address is on the machine of whoever uses it.

@@ -94,6 +94,12 @@ func (a *API) endpoint(rt rest.Route, h func(http.ResponseWriter, *http.Request,
 }
 
 func (a *API) giveToken(w http.ResponseWriter, r *http.Request, form url.Values) error {
+	network := auth.Network(a.ClientAddr(r))
+	if !a.paced.Open(network) {
+		w.Header().Set("Retry-After", "60")
+		return fleet.NewError(fleet.CodeRateLimited, "Too many tokens were asked for from your address. Wait a minute.")
+	}
+	a.paced.Fail(network)
 	c, err := a.authenticate(w, r, form)
 	if err != nil {
 		return err
@@ -110,18 +116,18 @@ func (a *API) giveToken(w http.ResponseWriter, r *http.Request, form url.Values)
 	if err := a.checkResource(form["resource"]); err != nil {
 		return err
 	}
-	jkt, err := a.proofOf(r, c)
+	proof, err := a.proofOf(r, c)
 	if err != nil {
 		return err
 	}
 	var reply *TokenReply
 	switch grant {
 	case grantClient:
-		reply, err = a.forItself(r.Context(), c, form, jkt)
+		reply, err = a.forItself(r.Context(), c, form, proof)
 	case grantCode:
-		reply, err = a.redeem(r.Context(), c, form, jkt)
+		reply, err = a.redeem(r.Context(), c, form, proof)
 	case grantRefresh:
-		reply, err = a.refresh(r.Context(), c, form, jkt)
+		reply, err = a.refresh(r.Context(), c, form, proof)
 	}
 	if err != nil {
 		return err
@@ -140,27 +146,45 @@ func (a *API) checkResource(asked []string) error {
 	return nil
 }
 
-// proofOf returns the thumbprint of the key that a request for a token proves to hold; empty if it proves none.
-func (a *API) proofOf(r *http.Request, c *client) (string, error) {
+// proofOf returns what a request for a token proves to hold a key by; nil if it proves none. That it comes for the first
+// time is looked at when the rest of the request is known to be good (spend), so that nobody has proofs remembered
+// whose request comes to nothing.
+func (a *API) proofOf(r *http.Request, c *client) (*token.Proof, error) {
 	proofs := r.Header.Values("DPoP")
 	if len(proofs) == 0 {
 		if c.body.DPoPBound {
-			return "", refuse(codeProof, "The client gets only tokens that are bound to a key: send a DPoP header.")
+			return nil, refuse(codeProof, "The client gets only tokens that are bound to a key: send a DPoP header.")
 		}
-		return "", nil
+		return nil, nil
 	}
 	if len(proofs) > 1 {
-		return "", refuse(codeProof, "Send one DPoP header.")
+		return nil, refuse(codeProof, "Send one DPoP header.")
 	}
 	proof, err := token.ReadProof(proofs[0], r.Method, a.Settings.Issuer+r.URL.Path, "", a.Now())
 	if err != nil {
-		return "", refuse(codeProof, fleet.Sentence(err.Error()))
+		return nil, refuse(codeProof, fleet.Sentence(err.Error()))
 	}
-	first, err := a.firstSeen(r.Context(), proof)
+	return proof, nil
+}
+
+// spend refuses a proof that was seen before; nil is none.
+func (a *API) spend(ctx context.Context, proof *token.Proof) error {
+	if proof == nil {
+		return nil
+	}
+	first, err := a.firstSeen(ctx, proof)
 	if err == nil && !first {
 		err = refuse(codeProof, "The DPoP proof was seen before: make another one for each request.")
 	}
-	return proof.Thumbprint, err
+	return err
+}
+
+// keyOf is the thumbprint of the key of a proof; empty of none.
+func keyOf(proof *token.Proof) string {
+	if proof == nil {
+		return ""
+	}
+	return proof.Thumbprint
 }
 
 // firstSeen says whether a proof comes for the first time, to any process.
@@ -187,12 +211,16 @@ func scopesAsked(asked string, may []string) ([]string, error) {
 }
 
 // forItself gives a client a token with which it acts for itself.
-func (a *API) forItself(ctx context.Context, c *client, form url.Values, jkt string) (*TokenReply, error) {
+func (a *API) forItself(ctx context.Context, c *client, form url.Values,
+	proof *token.Proof) (*TokenReply, error) {
 	scopes, err := scopesAsked(form.Get("scope"), c.body.Scopes)
+	if err == nil {
+		err = a.spend(ctx, proof)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return a.sign(ctx, c, c.id.String(), "", scopes, jkt)
+	return a.sign(ctx, c, c.id.String(), "", scopes, keyOf(proof))
 }
 
 // sign makes an access token.
@@ -225,6 +253,7 @@ type given struct {
 	Redirect string   `json:"redirect,omitempty"`
 	Verifier string   `json:"challenge,omitempty"` // the hash of it
 	JKT      string   `json:"jkt,omitempty"`
+	Began    int64    `json:"began"` // when the person consented, in Unix milliseconds
 	Until    int64    `json:"until"` // Unix seconds
 }
 
@@ -298,7 +327,8 @@ func orElse(err, otherwise error) error {
 }
 
 // redeem gives a client a token for a code.
-func (a *API) redeem(ctx context.Context, c *client, form url.Values, jkt string) (*TokenReply, error) {
+func (a *API) redeem(ctx context.Context, c *client, form url.Values, proof *token.Proof) (*TokenReply, error) {
+	jkt := keyOf(proof)
 	code, verifier := form.Get("code"), form.Get("code_verifier")
 	if code == "" || verifier == "" || form.Get("redirect_uri") == "" {
 		return nil, refuse(codeRequest, "Send code, redirect_uri and code_verifier.")
@@ -319,6 +349,9 @@ func (a *API) redeem(ctx context.Context, c *client, form url.Values, jkt string
 	if err != nil {
 		return nil, err
 	}
+	if err := a.spend(ctx, proof); err != nil {
+		return nil, err
+	}
 	// The grant comes before the code is used, so that whoever uses it a second time finds a grant to end.
 	if _, _, err := a.grants.Ensure(ctx, record.Author{Actor: fleet.UserID(g.User).String()},
 		fleet.AccountID(g.Account), g.Grant, record.OAuthGrant{ClientID: c.id.String(),
@@ -333,11 +366,12 @@ func (a *API) redeem(ctx context.Context, c *client, form url.Values, jkt string
 	if c.body.Type == record.OAuthPublic {
 		g.JKT = jkt // a confidential client proves itself by its secret, and may change its key
 	}
-	return a.withRefresh(ctx, c, g, both(g.Scopes, role), jkt)
+	return a.withRefresh(ctx, c, g, both(both(g.Scopes, c.body.Scopes), role), jkt)
 }
 
 // refresh gives a client a token for a refresh token, and another refresh token.
-func (a *API) refresh(ctx context.Context, c *client, form url.Values, jkt string) (*TokenReply, error) {
+func (a *API) refresh(ctx context.Context, c *client, form url.Values, proof *token.Proof) (*TokenReply, error) {
+	jkt := keyOf(proof)
 	text := form.Get("refresh_token")
 	if text == "" {
 		return nil, refuse(codeRequest, "Send refresh_token.")
@@ -360,11 +394,20 @@ func (a *API) refresh(ctx context.Context, c *client, form url.Values, jkt strin
 	if grant.Archived() {
 		return nil, refuse(codeGrant, "Access was taken away: ask the person again.")
 	}
+	if a.Now().Sub(time.UnixMilli(g.Began)) >= familyLasts {
+		return nil, refuse(codeGrant, "The person consented too long ago: ask them again.")
+	}
 	role, err := a.roleScopes(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := a.withRefresh(ctx, c, g, both(scopes, role), jkt)
+	if err := a.spend(ctx, proof); err != nil {
+		return nil, err
+	}
+	if g.JKT == "" && c.body.Type == record.OAuthPublic {
+		g.JKT = jkt // from the first proof on
+	}
+	reply, err := a.withRefresh(ctx, c, g, both(both(scopes, c.body.Scopes), role), jkt)
 	if err != nil {
 		return nil, err
 	}
@@ -392,6 +435,12 @@ func (a *API) roleScopes(ctx context.Context, g *given) ([]string, error) {
 	role, ok, err := a.Settings.RoleOf(ctx, fleet.AccountID(g.Account), fleet.UserID(g.User))
 	if err == nil && !ok {
 		err = refuse(codeGrant, "The person who consented has no access any more.")
+	}
+	if err == nil {
+		var over bool
+		if over, err = a.overSince(ctx, fleet.AccountID(g.Account), fleet.UserID(g.User), time.UnixMilli(g.Began)); over {
+			err = refuse(codeGrant, "The person ended what they had granted: ask them again.")
+		}
 	}
 	return texts(role.Scopes()), err
 }

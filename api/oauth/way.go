@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -35,12 +36,16 @@ func (a *API) bearer(r *http.Request) (*auth.Principal, bool, error) {
 	if err != nil {
 		return nil, true, err
 	}
-	if err := a.checkBound(r, c, text, bound); err != nil {
+	once, err := a.checkBound(r, c, text, bound)
+	if err != nil {
 		return nil, true, err
 	}
 	p, err := a.principal(r.Context(), c)
 	if err == nil && p == nil {
 		err = &auth.Refusal{Scheme: answerIn, Says: notValid}
+	}
+	if p != nil {
+		p.Once = once
 	}
 	return p, true, err
 }
@@ -55,43 +60,48 @@ func (a *API) read(ctx context.Context, text string) (*token.Claims, error) {
 }
 
 // checkBound refuses a token that is bound to a key without a proof of that key, and one that is not with a proof.
-func (a *API) checkBound(r *http.Request, c *token.Claims, text string, bound bool) error {
+// What it returns refuses a proof that was seen before, and is to be called when the request may be made.
+func (a *API) checkBound(r *http.Request, c *token.Claims, text string,
+	bound bool) (func(context.Context) error, error) {
 	jkt := c.Thumbprint()
 	switch {
 	case jkt == "" && !bound:
-		return nil
+		return nil, nil
 	case jkt == "":
-		return &auth.Refusal{Scheme: "DPoP",
+		return nil, &auth.Refusal{Scheme: "DPoP",
 			Says: "The access token is not bound to a key: send it as Authorization: Bearer <token>."}
 	case !bound:
-		return &auth.Refusal{Scheme: "DPoP",
+		return nil, &auth.Refusal{Scheme: "DPoP",
 			Says: "The access token is bound to a key: send it as Authorization: DPoP <token>, with a proof as DPoP."}
 	case auth.IsAgain(r.Context()):
-		return nil
+		return nil, nil
 	}
 	refusal := func(says string) error { return &auth.Refusal{Scheme: "DPoP", Code: codeProof, Says: says} }
 	proofs := r.Header.Values("DPoP")
 	if len(proofs) != 1 {
-		return refusal("Send one DPoP header, with a proof of the key of the access token.")
+		return nil, refusal("Send one DPoP header, with a proof of the key of the access token.")
 	}
 	proof, err := token.ReadProof(proofs[0], r.Method, a.Settings.Issuer+r.URL.EscapedPath(), text, a.Now())
 	if err != nil {
-		return refusal(fleet.Sentence(err.Error()))
+		return nil, refusal(fleet.Sentence(err.Error()))
 	}
 	if proof.Thumbprint != jkt {
-		return refusal("The DPoP proof is of another key than the access token is bound to.")
+		return nil, refusal("The DPoP proof is of another key than the access token is bound to.")
 	}
-	first, err := a.firstSeen(r.Context(), proof)
-	if err == nil && !first {
-		err = refusal("The DPoP proof was seen before: make another one for each request.")
-	}
-	return err
+	return func(ctx context.Context) error {
+		first, err := a.firstSeen(ctx, proof)
+		if err == nil && !first {
+			err = refusal("The DPoP proof was seen before: make another one for each request.")
+		}
+		return err
+	}, nil
 }
 
 // state is what decides over a token, beside what it says itself.
 type state struct {
-	good   bool
-	scopes []string // the most that it may do now
+	good    bool
+	scopes  []string  // the most that it may do now, but for the role of the person
+	granted time.Time // by the person
 }
 
 // principal is whoever a token stands for, with what it may do now; nil if it stands for nobody any more.
@@ -110,11 +120,24 @@ func (a *API) principal(ctx context.Context, c *token.Claims) (*auth.Principal, 
 		}
 		p.User, p.Grant = fleet.UserID(user), fleet.GrantID(grant)
 	}
-	now, err := a.states.get(ctx, c.ID, func(ctx context.Context) (state, error) { return a.stateOf(ctx, p, c.ID) })
+	key := strings.Join([]string{c.ID, c.Account, c.ClientID, c.Grant, c.Subject}, " ")
+	now, err := a.states.get(ctx, key, func(ctx context.Context) (state, error) { return a.stateOf(ctx, p, c.ID) })
 	if err != nil || !now.good {
 		return nil, err
 	}
-	for _, s := range both(strings.Fields(c.Scope), now.scopes) {
+	may := now.scopes
+	if p.Grant != 0 {
+		// These remember what they read themselves: remembering it once more would be felt late.
+		role, ok, err := a.Settings.RoleOf(ctx, p.Account, p.User)
+		if err != nil || !ok {
+			return nil, err
+		}
+		if over, err := a.overSince(ctx, p.Account, p.User, now.granted); err != nil || over {
+			return nil, err
+		}
+		may = both(may, texts(role.Scopes()))
+	}
+	for _, s := range both(strings.Fields(c.Scope), may) {
 		p.Scopes = append(p.Scopes, auth.Scope(s))
 	}
 	return p, nil
@@ -134,7 +157,7 @@ func (a *API) stateOf(ctx context.Context, p *auth.Principal, jti string) (state
 		return state{}, err
 	}
 	if p.Grant == 0 {
-		return state{true, rec.Body.Scopes}, nil
+		return state{good: true, scopes: rec.Body.Scopes}, nil
 	}
 	grant, err := a.grants.Get(ctx, p.Account, uint64(p.Grant))
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
@@ -143,9 +166,8 @@ func (a *API) stateOf(ctx context.Context, p *auth.Principal, jti string) (state
 	if err != nil || grant.Archived() || a.Settings.RoleOf == nil {
 		return state{}, err
 	}
-	role, ok, err := a.Settings.RoleOf(ctx, p.Account, p.User)
-	if err != nil || !ok {
-		return state{}, err
+	if grant.Body.ClientID != p.Client.String() || grant.Body.UserID != p.User.String() {
+		return state{}, nil
 	}
-	return state{true, both(both(rec.Body.Scopes, grant.Body.Scopes), texts(role.Scopes()))}, nil
+	return state{true, both(rec.Body.Scopes, grant.Body.Scopes), grant.CreatedAt}, nil
 }

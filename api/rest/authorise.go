@@ -28,6 +28,11 @@ func (a *Server) authorise(w http.ResponseWriter, r *http.Request, rt *Route, x 
 	if err := a.limit(w, p, rt.Class); err != nil {
 		return err
 	}
+	if p.Once != nil {
+		if err := p.Once(r.Context()); err != nil {
+			return a.refuse(w, err)
+		}
+	}
 	if rt.Scope != "" && !p.Has(rt.Scope) {
 		return a.Lacks(w, r, p, rt.Scope)
 	}

@@ -32,7 +32,7 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 	}
 	x, p := ExchangeOf(r.Context()), auth.From(r.Context())
 	ticket, err := a.Store.Begin(r.Context(), p.Account, key,
-		RequestHash(r.Method, r.URL.Path, r.URL.RawQuery, p.Actor(), x.Body))
+		RequestHash(r.Method, r.URL.Path, r.URL.RawQuery, requester(p), x.Body))
 	switch {
 	case errors.Is(err, record.ErrKeyReused):
 		return fleet.NewError(codeKeyReuse,
@@ -69,6 +69,15 @@ func (a *Server) once(w http.ResponseWriter, r *http.Request, h handlerFunc) err
 	w.WriteHeader(held.status)
 	_, err = w.Write(held.body.Bytes())
 	return err
+}
+
+// requester is who makes a request, as their repetitions are told from those of others: a person by one client is
+// another one than the same person by another, and than at a browser.
+func requester(p *auth.Principal) string {
+	if p.Client == 0 {
+		return p.Actor()
+	}
+	return p.Actor() + " " + p.Credential()
 }
 
 // RequestHash tells one request from another.
