@@ -147,6 +147,15 @@ func (b *buckets) takeMany(name string, quota int, window time.Duration, n int) 
 	return d
 }
 
+// give puts a token back.
+func (b *buckets) give(name string, quota int, window time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if full, ok := b.full[name]; ok {
+		b.full[name] = full.Add(-window / time.Duration(quota))
+	}
+}
+
 // clean forgets full buckets, and if all are in use, any.
 func (b *buckets) clean(now time.Time) {
 	for name, full := range b.full {
@@ -177,6 +186,13 @@ func NewThrottle(quota int, window time.Duration, now func() time.Time) *Throttl
 
 // Open says whether a name may try.
 func (t *Throttle) Open(name string) bool { return t.buckets.peek(name, t.quota, t.window) }
+
+// Take counts a failure of a name before it is one, and says whether the name may try: who tries many at once has no more
+// than who tries one after the other. Give takes it back of who did not fail.
+func (t *Throttle) Take(name string) bool { return t.buckets.take(name, t.quota, t.window).OK }
+
+// Give takes a failure back that Take counted.
+func (t *Throttle) Give(name string) { t.buckets.give(name, t.quota, t.window) }
 
 // Fail counts a failure of a name.
 func (t *Throttle) Fail(name string) { t.buckets.take(name, t.quota, t.window) }

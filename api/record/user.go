@@ -2,6 +2,7 @@ package record
 
 import (
 	"strings"
+	"time"
 
 	"github.com/motorpool/fleet"
 )
@@ -43,6 +44,13 @@ type Passkey struct {
 	AddedAt    Instant `json:"added_at"`
 	LastUsedAt Instant `json:"last_used_at"`
 	Credential []byte  `json:"credential"` // as the library keeps it
+}
+
+// EndSessions ends all sessions that began until now. What was ended before stays so, whatever clock says it.
+func (u *User) EndSessions(now time.Time) {
+	if now.After(u.EndedAt.Time) {
+		u.EndedAt = InstantOf(now)
+	}
 }
 
 // CanonicalEmail is an address as it is compared.

@@ -146,8 +146,9 @@ func (a *API) giveFactor(w http.ResponseWriter, r *http.Request) error {
 			}
 			return a.takeCode(b, rec.ID, b.TOTPSealed, r.PostForm.Get("code"))
 		})
-		if errors.Is(err, errCode) {
-			a.failed(at)
+		if !errors.Is(err, errCode) {
+			a.passed(at)
+		} else {
 			view.Fault = codeFault
 			return page.Write(w, http.StatusUnauthorized, "Second step", factorForm, view)
 		}
@@ -217,11 +218,13 @@ func (a *API) beginTOTP(w http.ResponseWriter, r *http.Request) error {
 			return a.security(w, http.StatusTooManyRequests, rec, waitFault, nil)
 		}
 		ok, err := a.hasher.Check(r.Context(), r.PostForm.Get("password"), rec.Body.PasswordHash)
+		if err != nil || ok {
+			a.passed(at)
+		}
 		if err != nil {
 			return err
 		}
 		if !ok {
-			a.failed(at)
 			return a.security(w, http.StatusUnauthorized, rec, "The password is another.", nil)
 		}
 		raw := make([]byte, 20)
@@ -317,17 +320,17 @@ func (a *API) changeTOTP(w http.ResponseWriter, r *http.Request,
 		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
 			var err error
 			codes, err = change(&rec.Body, rec.ID)
-			rec.Body.EndedAt = record.InstantOf(a.Now())
+			rec.Body.EndSessions(a.Now())
 			return err
 		})
 		if errors.Is(err, errCode) {
-			a.failed(at)
 			return a.security(w, http.StatusUnauthorized, rec, codeFault, nil)
 		}
+		a.passed(at)
 		if err != nil {
 			return err
 		}
-		if err := a.begin(w, r, &after, whole); err != nil {
+		if err := a.begin(w, r, &after, whole, a.Now()); err != nil {
 			return err
 		}
 		return a.security(w, http.StatusOK, &after, "", codes)

@@ -22,7 +22,8 @@ const InvitationPath = "/signin/invitation"
 func Invite(b *record.User, account fleet.AccountID, id uint64, now time.Time) (token string) {
 	text := secret()
 	b.Invitation, b.InvitedUntil = auth.Hash(text), record.InstantOf(now.Add(Invitation))
-	b.PasswordHash, b.PasswordSetAt, b.EndedAt = "", record.Instant{}, record.InstantOf(now)
+	b.PasswordHash, b.PasswordSetAt = "", record.Instant{}
+	b.EndSessions(now)
 	return strconv.FormatUint(uint64(account), 36) + "." + strconv.FormatUint(id, 36) + "." + text
 }
 
@@ -34,7 +35,8 @@ func Link(server, token string) string {
 // ResetFactors takes everything beside the password away that a person proves who they are with, and ends all sessions.
 func ResetFactors(b *record.User, now time.Time) {
 	b.TOTPSealed, b.TOTPPending, b.TOTPSince, b.TOTPStep = "", "", record.Instant{}, 0
-	b.Recovery, b.Passkeys, b.EndedAt = nil, nil, record.InstantOf(now)
+	b.Recovery, b.Passkeys = nil, nil
+	b.EndSessions(now)
 }
 
 // SetPassword gives a person a password and ends all sessions. What is wrong with it is a *fleet.Error.
@@ -46,7 +48,8 @@ func SetPassword(ctx context.Context, hasher *password.Hasher, b *record.User, t
 	if err != nil {
 		return err
 	}
-	b.PasswordHash, b.PasswordSetAt, b.EndedAt = hash, record.InstantOf(now), record.InstantOf(now)
+	b.PasswordHash, b.PasswordSetAt = hash, record.InstantOf(now)
+	b.EndSessions(now)
 	b.Invitation, b.InvitedUntil = "", record.Instant{}
 	return nil
 }

@@ -126,14 +126,28 @@ func (a *API) doors(r *http.Request, person string) doors {
 	return doors{network, network + " " + auth.Hash(person), auth.Hash(person)}
 }
 
+// open counts a failure before it is one, so that many attempts at once are no more than one after the other, and says
+// whether one may be made. passed takes it back of one that did not fail.
 func (a *API) open(d doors) bool {
-	return a.byAddress.Open(d.network) && a.byPerson.Open(d.both) && a.ofPerson.Open(d.person)
+	if !a.byAddress.Take(d.network) {
+		return false
+	}
+	if !a.byPerson.Take(d.both) {
+		a.byAddress.Give(d.network)
+		return false
+	}
+	if !a.ofPerson.Take(d.person) {
+		a.byAddress.Give(d.network)
+		a.byPerson.Give(d.both)
+		return false
+	}
+	return true
 }
 
-func (a *API) failed(d doors) {
-	a.byAddress.Fail(d.network)
-	a.byPerson.Fail(d.both)
-	a.ofPerson.Fail(d.person)
+func (a *API) passed(d doors) {
+	a.byAddress.Give(d.network)
+	a.byPerson.Give(d.both)
+	a.ofPerson.Give(d.person)
 }
 
 const (
@@ -155,6 +169,9 @@ func (a *API) signIn(w http.ResponseWriter, r *http.Request) error {
 		return a.askAgain(w, http.StatusTooManyRequests, view)
 	}
 	rec, ok, err := a.proves(r.Context(), email, r.PostForm.Get("password"))
+	if err != nil || ok {
+		a.passed(at)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		w.Header().Set("Retry-After", "5")
 		view.Fault = busyFault
@@ -164,7 +181,6 @@ func (a *API) signIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !ok {
-		a.failed(at)
 		a.Log.InfoContext(r.Context(), "sign-in refused", "user", fleet.FormatID(fleet.UserPrefix, rec.ID),
 			"client", at.network)
 		view.Fault = wrongFault
@@ -218,7 +234,15 @@ func by(rec *record.Record[record.User]) record.Author {
 // enter begins the session of somebody who gave the right password: a half one if more is asked of them.
 func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string) error {
 	if asksMore(&rec.Body) {
-		if err := a.begin(w, r, rec, half); err != nil {
+		now := a.Now()
+		present, err := a.users.Get(r.Context(), rec.Account, rec.ID)
+		if err != nil {
+			return err
+		}
+		if present.Body.PasswordHash != rec.Body.PasswordHash || present.Body.Disabled || present.Archived() {
+			return errChanged
+		}
+		if err := a.begin(w, r, &present, half, now); err != nil {
 			return err
 		}
 		to := factorPath
@@ -231,16 +255,22 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[r
 	return a.complete(w, r, rec, next, nil)
 }
 
+// errChanged refuses who proved what was changed while they did.
+var errChanged = fleet.NewError(fleet.CodeUnauthorized, "What you sign in with was changed a moment ago. Sign in again.")
+
 // complete begins the whole session of somebody who proved all that is asked, and notes that in their record. also, if
 // not nil, changes the record with it, and may refuse.
 func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string,
 	also func(*record.User) error) error {
-	now := record.InstantOf(a.Now())
+	now, proved := a.Now(), rec.Body.PasswordHash
 	after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
 		if rec.Body.Disabled {
 			return fleet.NewError(fleet.CodeForbidden, "You cannot sign in any more. Ask an owner of your account.")
 		}
-		rec.Body.SignedInAt = now
+		if rec.Body.PasswordHash != proved || also == nil && asksMore(&rec.Body) {
+			return errChanged // a proof of what was is none of what is
+		}
+		rec.Body.SignedInAt = record.InstantOf(now)
 		if also != nil {
 			return also(&rec.Body)
 		}
@@ -249,7 +279,7 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Recor
 	if err != nil {
 		return err
 	}
-	if err := a.begin(w, r, &after, whole); err != nil {
+	if err := a.begin(w, r, &after, whole, now); err != nil {
 		return err
 	}
 	if next == "" {
@@ -336,7 +366,8 @@ func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
 				return nil // somebody was faster with the same link
 			}
 			b := &rec.Body
-			b.PasswordHash, b.PasswordSetAt, b.EndedAt = made.PasswordHash, made.PasswordSetAt, made.EndedAt
+			b.PasswordHash, b.PasswordSetAt = made.PasswordHash, made.PasswordSetAt
+			b.EndSessions(a.Now())
 			b.Invitation, b.InvitedUntil = "", record.Instant{}
 			return nil
 		})
@@ -411,11 +442,13 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 			return ask(http.StatusTooManyRequests, waitFault)
 		}
 		ok, err := a.hasher.Check(r.Context(), r.PostForm.Get("present"), rec.Body.PasswordHash)
+		if err != nil || ok {
+			a.passed(at)
+		}
 		if err != nil {
 			return err
 		}
 		if !ok {
-			a.failed(at)
 			return ask(http.StatusUnauthorized, "The present password is another.")
 		}
 		if r.PostForm.Get("password") != r.PostForm.Get("again") {
@@ -433,13 +466,14 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 			if b.PasswordHash != was {
 				return fleet.NewError(fleet.CodeConflict, "The password was changed meanwhile. Sign in again.")
 			}
-			b.PasswordHash, b.PasswordSetAt, b.EndedAt = made.PasswordHash, made.PasswordSetAt, made.EndedAt
+			b.PasswordHash, b.PasswordSetAt = made.PasswordHash, made.PasswordSetAt
+			b.EndSessions(a.Now())
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if err := a.begin(w, r, &after, whole); err != nil {
+		if err := a.begin(w, r, &after, whole, a.Now()); err != nil {
 			return err
 		}
 		http.Redirect(w, r, SignInPath, http.StatusSeeOther)

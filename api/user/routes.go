@@ -101,7 +101,8 @@ func (a *API) actions(s *rest.Resource[record.User]) {
 						return &record.TransitionError{What: who, Current: stateDisabled, Wanted: stateDisabled,
 							Allowed: []string{stateActive}}
 					}
-					b.Disabled, b.EndedAt = true, record.InstantOf(a.Now())
+					b.Disabled = true
+					b.EndSessions(a.Now())
 					return nil
 				})
 			})
@@ -151,7 +152,7 @@ func (a *API) actions(s *rest.Resource[record.User]) {
 		About: "They have to sign in again, at every browser.",
 		Do: func(c *call, _ rest.NoBody) (rec, error) {
 			return a.act(c, func(b *record.User, _ string) error {
-				b.EndedAt = record.InstantOf(a.Now())
+				b.EndSessions(a.Now())
 				return nil
 			})
 		},
@@ -193,8 +194,8 @@ func (a *API) prepare(r *http.Request, _ uint64, before, b *record.User) error {
 		if err := mayGive(p, before.Role); err != nil {
 			return err
 		}
-		if before.Email != b.Email {
-			b.Invitation, b.InvitedUntil = "", record.Instant{} // it went to another address
+		if before.Email != b.Email || !auth.Role(before.Role).Covers(auth.Role(b.Role)) {
+			b.Invitation, b.InvitedUntil = "", record.Instant{} // it went to another address, or was for less
 		}
 	}
 	return mayGive(p, b.Role)
@@ -228,10 +229,10 @@ func (a *API) demote(r *http.Request, id uint64,
 	if err != nil || others > 0 {
 		return after, err
 	}
-	// What was changed beside is put back as it was too: a request is done whole or not at all.
+	// Only what took the right away is put back: a password or an end of sessions that came meanwhile stays.
 	if _, err := a.update(context.WithoutCancel(r.Context()), rest.Author(r), account, id,
 		func(rec *record.Record[record.User]) error {
-			rec.Body = before.Body
+			rec.Body.Role, rec.Body.Disabled = before.Body.Role, before.Body.Disabled
 			return nil
 		}); err != nil {
 		return after, err
@@ -318,7 +319,8 @@ func (a *API) remove(w http.ResponseWriter, r *http.Request) error {
 			if err := mayGive(p, rec.Body.Role); err != nil {
 				return err
 			}
-			rec.Body.Disabled, rec.Body.EndedAt = true, record.InstantOf(a.Now())
+			rec.Body.Disabled = true
+			rec.Body.EndSessions(a.Now())
 			rec.Body.Invitation, rec.Body.InvitedUntil = "", record.Instant{}
 			return nil
 		})

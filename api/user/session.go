@@ -47,12 +47,14 @@ func (a *API) setCookie(w http.ResponseWriter, r *http.Request, value string, li
 }
 
 // begin begins a session under a new cookie, and ends the one that the browser had: nobody who put a cookie into the
-// browser before, or saw it, has anything of this.
-func (a *API) begin(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], factors uint8) error {
+// browser before, or saw it, has anything of this. It began at an instant at which rec was known to hold: what ends
+// sessions later than that ends this one.
+func (a *API) begin(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], factors uint8,
+	now time.Time) error {
 	if err := a.endPresent(r); err != nil {
 		return err
 	}
-	now := a.Now().UTC().Truncate(time.Millisecond)
+	now = now.UTC().Truncate(time.Millisecond)
 	if ended := rec.Body.EndedAt.Time; !now.After(ended) {
 		now = ended.Add(time.Millisecond)
 	}
@@ -172,7 +174,10 @@ func (a *API) way(r *http.Request) (*auth.Principal, bool, error) {
 			"Another site's page seems to make this request. With a session, send it from a page of this server.")
 	}
 	role, ok, err := a.Role(r.Context(), s.Account, s.User)
-	if err != nil || !ok {
+	if err == nil && !ok {
+		err = fleet.NewError(fleet.CodeUnauthorized, "You have no access any more. Ask an owner of your account.")
+	}
+	if err != nil {
 		return nil, true, err
 	}
 	return &auth.Principal{Account: s.Account, User: s.User, Session: s.ID, Scopes: role.Scopes()}, true, nil

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
@@ -44,11 +45,18 @@ const (
 // ErrBroken says that what is stored is no hash.
 var ErrBroken = errors.New("the stored hash of a password is damaged")
 
+// ErrBusy says that too many wait already: trying later is better than waiting.
+var ErrBusy = errors.New("too many passwords are being checked")
+
+// mostWaiting is how many may wait for a turn or be at work.
+const mostWaiting = 32
+
 // Hasher makes and checks hashes.
 type Hasher struct {
-	cfg   Config
-	turns chan struct{}
-	empty func() string // a hash of nothing that anybody knows
+	cfg     Config
+	turns   chan struct{}
+	waiting atomic.Int64  // for a turn, or at work
+	empty   func() string // a hash of nothing that anybody knows
 }
 
 // New makes a hasher.
@@ -96,6 +104,10 @@ func (h *Hasher) Stale(hash string) bool {
 }
 
 func (h *Hasher) sum(ctx context.Context, cfg Config, salt []byte, password string) ([]byte, error) {
+	defer h.waiting.Add(-1)
+	if h.waiting.Add(1) > mostWaiting {
+		return nil, fmt.Errorf("%w: %w", ErrBusy, context.DeadlineExceeded)
+	}
 	select {
 	case h.turns <- struct{}{}:
 	case <-ctx.Done():
