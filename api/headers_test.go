@@ -21,7 +21,8 @@ var safeHeaders = map[string]string{
 	"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 }
 
-// published are the answers that programs in a page of any site may read: who gives access tokens, and how to check them.
+// published are the answers that programs in a page of any site may read: who gives access tokens, and how to check
+// them.
 var published = map[string]bool{
 	"GET /.well-known/oauth-authorization-server without a key": true,
 	"GET /.well-known/oauth-protected-resource without a key":   true,

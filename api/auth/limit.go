@@ -187,8 +187,8 @@ func NewThrottle(quota int, window time.Duration, now func() time.Time) *Throttl
 // Open says whether a name may try.
 func (t *Throttle) Open(name string) bool { return t.buckets.peek(name, t.quota, t.window) }
 
-// Take counts a failure of a name before it is one, and says whether the name may try: who tries many at once has no more
-// than who tries one after the other. Give takes it back of who did not fail.
+// Take counts a failure of a name before it is one, and says whether the name may try: who tries many at once has no
+// more than who tries one after the other. Give takes it back of who did not fail.
 func (t *Throttle) Take(name string) bool { return t.buckets.take(name, t.quota, t.window).OK }
 
 // Give takes a failure back that Take counted.

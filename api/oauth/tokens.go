@@ -146,9 +146,9 @@ func (a *API) checkResource(asked []string) error {
 	return nil
 }
 
-// proofOf returns what a request for a token proves to hold a key by; nil if it proves none. That it comes for the first
-// time is looked at when the rest of the request is known to be good (spend), so that nobody has proofs remembered
-// whose request comes to nothing.
+// proofOf returns what a request for a token proves to hold a key by; nil if it proves none. That it comes for the
+// first time is looked at when the rest of the request is known to be good (spend), so that nobody has proofs
+// remembered whose request comes to nothing.
 func (a *API) proofOf(r *http.Request, c *client) (*token.Proof, error) {
 	proofs := r.Header.Values("DPoP")
 	if len(proofs) == 0 {

@@ -229,9 +229,13 @@ func (a *API) demote(r *http.Request, id uint64,
 	if err != nil || others > 0 {
 		return after, err
 	}
-	// Only what took the right away is put back: a password or an end of sessions that came meanwhile stays.
+	// What was changed beside is put back as it was too: a request is done whole or not at all. But what somebody else
+	// wrote meanwhile stays, such as a password.
 	if _, err := a.update(context.WithoutCancel(r.Context()), rest.Author(r), account, id,
 		func(rec *record.Record[record.User]) error {
+			if rec.Revision == after.Revision {
+				rec.Body = before.Body
+			}
 			rec.Body.Role, rec.Body.Disabled = before.Body.Role, before.Body.Disabled
 			return nil
 		}); err != nil {
