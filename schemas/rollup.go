@@ -87,7 +87,9 @@ func RollupMonths(ctx context.Context, db driver.Conn, since time.Time) ([]strin
 
 // FillRollups repairs all months until nothing lacks that is not under way: of a database whose entries are older than
 // the views, everything. It goes a year at a time, so that it holds little, and is done at once where nothing lacks.
-func FillRollups(ctx context.Context, db driver.Conn) error {
+// Its two looks at a year are apart as those of RepairRollups, and filled is told how many sums of a year were filled
+// in.
+func FillRollups(ctx context.Context, db driver.Conn, apart time.Duration, filled func(year string, sums int)) error {
 	began, changing := time.Now(), false
 	months, err := RollupMonths(ctx, db, time.Time{})
 	if err != nil {
@@ -98,13 +100,19 @@ func FillRollups(ctx context.Context, db driver.Conn) error {
 		if year < 0 {
 			year = len(months)
 		}
-		done, left, err := repairRollups(ctx, db, months[:year], RollupsApart)
+		done, left, err := repairRollups(ctx, db, months[:year], apart)
 		if err != nil {
 			return err
 		}
 		if len(done) == 0 {
 			months, changing = months[year:], changing || left
+			continue
 		}
+		sums := 0
+		for _, r := range done {
+			sums += r.Keys
+		}
+		filled(months[0][:4], sums)
 	}
 	if changing {
 		return nil

@@ -2,6 +2,7 @@ package schemas_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -133,6 +134,37 @@ func TestRollupsAreRepaired(t *testing.T) {
 	for _, r := range schemas.Rollups {
 		exec(t, db, "TRUNCATE TABLE "+r.Table)
 		whole(r.Table+" was lost", true, true)
+	}
+}
+
+// What a database lacks whose entries are older than the views is filled a year at a time, and each is told.
+func TestAFillTellsEachYear(t *testing.T) {
+	t.Parallel()
+	db := schematest.Open(t)
+	exec(t, db, "DETACH TABLE ledger_taxes_feed")
+	enter(t, db, 0, 100)
+	enter(t, db, 100, 100)
+	exec(t, db, `INSERT INTO ledger_entries SELECT * REPLACE (toDate32(addYears(local_date, -1)) AS local_date, id + 1 AS id)
+		FROM ledger_entries`)
+	exec(t, db, "ATTACH TABLE ledger_taxes_feed")
+	lacking := differing(t, db)
+	var told []string
+	keys := 0
+	fill := func() {
+		t.Helper()
+		err := schemas.FillRollups(t.Context(), db, time.Millisecond, func(year string, n int) {
+			told, keys = append(told, year), keys+n
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	if want := []string{"2025", "2026"}; !slices.Equal(told, want) || keys != lacking || lacking == 0 {
+		t.Errorf("%d of %d sums of %v were told, want all of %v", keys, lacking, told, want)
+	}
+	if fill(); len(told) != 2 || differing(t, db) > 0 {
+		t.Errorf("a fill of what is whole tells %v, and leaves %d sums wrong", told[2:], differing(t, db))
 	}
 }
 

@@ -267,9 +267,14 @@ func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) e
 		since := looked{f.Now(), time.Now()}
 		f.Log.InfoContext(ctx, "facts are made for the first time", "account", name, "from", first, "to", to)
 		err := f.Make(ctx, name, first, to, func(m Made) error {
-			f.Log.InfoContext(ctx, "facts of a month are made", "account", name, "month", m.From, "back to", first,
-				"took", m.Took)
-			return f.note(ctx, a.id, m.From.Month(0), since, 0, m.Took)
+			f.Log.InfoContext(ctx, "facts of some months are made", "account", name, "from", m.From, "to", m.To,
+				"back to", first, "took", m.Took)
+			for month := m.From.Month(0); month <= m.To; month = month.Month(1) {
+				if err := f.note(ctx, a.id, month, since, 0, m.Took); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return err

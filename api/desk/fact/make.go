@@ -12,8 +12,12 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// together is how many bookings have their days made in one insert.
-const together = 10_000
+// Bounds of what is made in one go. A statement costs about the same for a few days of vehicles as for a few thousand.
+const (
+	together    = 10_000  // bookings that have their days made
+	vehicleDays = 155_000 // a month of 5,000 vehicles
+	sliceMonths = 12      // so that a slice reaches few partitions
+)
 
 // Made is what Make has come to: the facts of some days.
 type Made struct {
@@ -22,8 +26,8 @@ type Made struct {
 }
 
 // Make makes the facts of an account from one day to another again, from nothing but what they are made of, in slices
-// of a month, the newest first, and says of each when it is done. It may be stopped and begun again, beside everything
-// else.
+// of whole months, the newest first, and says of each when it is done. It may be stopped and begun again, beside
+// everything else.
 func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Day, done func(Made) error) error {
 	all, _, err := f.accounts(ctx, id)
 	if err != nil {
@@ -48,17 +52,31 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if err := f.rentals(ctx, a, bookings); err != nil {
 		return err
 	}
-	for ; from <= to; to = to.Month(0) - 1 {
-		first := max(from, to.Month(0))
+	months, err := f.monthsOfSlice(ctx, a)
+	if err != nil {
+		return err
+	}
+	for from <= to {
+		first := max(from, to.Month(1-months))
 		if err := f.days(ctx, a, first, to, nil); err != nil {
 			return err
 		}
 		if err := done(Made{first, to, time.Since(begun)}); err != nil {
 			return err
 		}
-		begun = time.Now()
+		begun, to = time.Now(), first-1
 	}
 	return nil
+}
+
+// monthsOfSlice returns how many months of all vehicles of an account are made in one go.
+func (f *Facts) monthsOfSlice(ctx context.Context, a account) (int, error) {
+	var vehicles uint64
+	err := f.DB.QueryRow(ctx, schemas.Query("facts_fleet"), clickhouse.Named("account", a.id)).Scan(&vehicles)
+	if err != nil {
+		return 0, fmt.Errorf("count the vehicles of account %d: %w", a.id, err)
+	}
+	return int(max(1, min(sliceMonths, vehicleDays/31/max(1, vehicles)))), nil
 }
 
 // Extent returns the first and the last day of which an account has facts, or ought to; from is after to if there is

@@ -263,7 +263,7 @@ class Activity:
             said["returning_customers"] = len(rows[key]) - len(new[key])
             paying = rows[key].keys() & brought.keys()
             said["paying_customers"] = len(paying)
-            said["lifetime_net"] = sum(brought[customer] for customer in paying) if paying else None
+            said["lifetime_net"] = sum(brought[customer] for customer in paying)
 
     def cohorts(self, group, since, until, currency, today):
         """Customers by the month of their first rental, and how many of them came again in each of the next twelve."""
@@ -349,13 +349,14 @@ class Activity:
         return (ms(thing["until"]) - ms(thing["from"]) + 500) // 1000
 
     def driven(self, field):
-        """What was driven or burnt on each day of each vehicle, all and on rent, trips divided by time."""
+        """What was driven or burnt on each day of each vehicle, all and on rent, trips divided by time. A way that nobody saw
+        may last as long as a tracker was silent: one of more than 62 days counts on its first 62."""
         out = collections.defaultdict(lambda: [0, 0])
         rented = self.books.rented()
         for t in self.trips:
             amount = decimal.Decimal(str(t.get(field) or 0))
             since, until = ms(t["from"]) // 1000, ms(t["until"]) // 1000
-            until = max(until, since + 1)
+            until = min(max(until, since + 1), since + 62 * 86400)
             for day, begins, ends in days_of(since, until, self.zone_of(t["vehicle_id"])):
                 on_rent = sum(max(0, min(e, ends) - max(s, begins)) for s, e in rented[t["vehicle_id"]])
                 row = out[day, t["vehicle_id"]]
@@ -414,11 +415,13 @@ class Activity:
                                {"energy_cost": e["amount"]["amount"]})
 
     def geofences(self, since, until, currency):
+        """Visits are from one whole second to another, so that what is inside on its days adds up to them."""
         for v in self.visits:
             once = {"geofence": v["geofence_id"], "visitors": v["vehicle_id"]}
-            yield Happened(self.on(v), v["vehicle_id"], {"visits": 1, "visit_s": self.seconds(v)}, once=once)
-            for day, begins, ends in days_of(ms(v["from"]) / 1000, ms(v["until"]) / 1000, self.zone_of(v["vehicle_id"])):
-                yield Happened(day, v["vehicle_id"], {"inside_s": whole(ends - begins)}, once=once)
+            came, left = ((ms(v[end]) + 500) // 1000 for end in ("from", "until"))
+            yield Happened(self.on(v), v["vehicle_id"], {"visits": 1, "visit_s": left - came}, once=once)
+            for day, begins, ends in days_of(came, left, self.zone_of(v["vehicle_id"])):
+                yield Happened(day, v["vehicle_id"], {"inside_s": ends - begins}, once=once)
 
     def alerted(self, since, until, currency):
         grave = {"critical": "critical", "warning": "warnings", "info": "infos"}

@@ -30,12 +30,18 @@ FROM (
         FROM vehicle_days FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (by_days OR local_date < whole_from OR local_date >= whole_until)
-            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)}) AND vehicle IN (/*query vehicles_chosen*/)
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                    AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_chosen*/))
         UNION ALL
         SELECT month, vehicle, currency, driven_m, rented_m, fuel_l, energy_kwh, cost_energy, driven_days, fuelled_m
         FROM vehicle_months FINAL
         WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days
-            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)}) AND vehicle IN (/*query vehicles_chosen*/)
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                    AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_chosen*/))
     ) AS f
     GROUP BY began, car, electric
 ) AS d

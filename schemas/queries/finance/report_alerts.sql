@@ -38,7 +38,9 @@ FROM (
             AND start_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
             AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND vehicle IN (/*query vehicles_chosen*/)
+            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                    AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_chosen*/))
     )
     WHERE day BETWEEN {from:Date32} AND {to:Date32}
     GROUP BY began, car, kind

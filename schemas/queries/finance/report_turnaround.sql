@@ -55,7 +55,8 @@ FROM (
                                 AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
                                 AND (empty({channels:Array(String)}) OR way IN {channels:Array(String)})
                                 AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-                                AND vehicle IN (/*query vehicles_held*/), leg.3, 0) AS back_ms,
+                                AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                                    OR vehicle IN (/*query vehicles_held*/)), leg.3, 0) AS back_ms,
                             if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toUInt64(toInt32(dateTrunc(
                                 if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), day))),
                             if({group:String} = 'class', class, if({group:String} = 'location', location, if({group:String} = 'customer', customer,

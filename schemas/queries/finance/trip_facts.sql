@@ -39,7 +39,9 @@ FROM (
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (by_days OR local_date < whole_from OR local_date >= whole_until)
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND vehicle IN (/*query vehicles_chosen*/)
+            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                    AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_chosen*/))
         UNION ALL
         SELECT month, vehicle,
             trips, ways, distance_m, ways_m, estimated_m, recorded_m, duration_s, moving_s, idle_s, stop_idle_s,
@@ -47,7 +49,9 @@ FROM (
         FROM driving_months FINAL
         WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND vehicle IN (/*query vehicles_chosen*/)
+            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                    AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_chosen*/))
     ) AS t
     GROUP BY began, car
 ) AS d
