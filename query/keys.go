@@ -21,18 +21,50 @@ var APIKeys = Listing{Table: "api_keys", Fields: []ListField{
 	{Name: "updated_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"name"}}
 
-// KeyByToken finds an API key by its public part, over all accounts. No key is a zero id and no error.
-func KeyByToken(ctx context.Context, db driver.Conn,
-	tokenID string) (account fleet.AccountID, id fleet.KeyID, body string, err error) {
-	var a, k uint64
-	err = db.QueryRow(ctx, schemas.Query("api_key_by_token"), clickhouse.Named("token", tokenID)).Scan(&a, &k, &body)
+// FoundKey is an API key that somebody presents.
+type FoundKey struct {
+	Account fleet.AccountID
+	ID      fleet.KeyID
+	Body    string // JSON
+	Rate    *int   // requests a minute that the operator gave to each credential of the account; nil if none were given
+}
+
+// KeyByToken finds an API key by its public part, over all accounts, with what its account may ask for. No key is a
+// zero id and no error.
+func KeyByToken(ctx context.Context, db driver.Conn, tokenID string) (FoundKey, error) {
+	var account, id uint64
+	var body string
+	var rate *int64
+	err := db.QueryRow(ctx, schemas.Query("api_key_by_token"), clickhouse.Named("token", tokenID)).
+		Scan(&account, &id, &body, &rate)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, "", nil
+		return FoundKey{}, nil
 	}
 	if err != nil {
-		return 0, 0, "", fmt.Errorf("read API key: %w", err)
+		return FoundKey{}, fmt.Errorf("read API key: %w", err)
 	}
-	return fleet.AccountID(a), fleet.KeyID(k), body, nil
+	return FoundKey{fleet.AccountID(account), fleet.KeyID(id), body, rateOf(rate)}, nil
+}
+
+// AccountRate returns how many requests a minute the operator gave to each credential of an account; nil if none were
+// given.
+func AccountRate(ctx context.Context, db driver.Conn, account fleet.AccountID) (*int, error) {
+	var rate *int64
+	err := db.QueryRow(ctx, schemas.Query("account_rate"), clickhouse.Named("account", uint64(account))).Scan(&rate)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rate limit of account %s: %w", account, err)
+	}
+	return rateOf(rate), nil
+}
+
+func rateOf(stored *int64) *int {
+	if stored == nil {
+		return nil
+	}
+	return new(int(*stored))
 }
 
 // NoteKeyUse stores that a key was used. It is called for a sample of the uses, about once a minute.

@@ -269,33 +269,42 @@ func (b *listQuery) arg(name string, value any) {
 // value adds one value of a field as a parameter and returns the parameter with its type.
 func (b *listQuery) value(f *ListField, text string) (string, error) {
 	name := "v" + strconv.Itoa(len(b.args))
-	switch f.Type {
-	case NumberField:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return "", fmt.Errorf("%q is not a number: %w", text, err)
-		}
-		b.arg(name, n)
-	case TimeField:
-		// The server would read a time in a parameter by its own rules; milliseconds are the same everywhere.
-		ms, err := strconv.ParseInt(text, 10, 64) // a sort key
-		if err != nil {
-			t, err := fleet.ParseTime(text)
-			if err != nil {
-				return "", fmt.Errorf("%q is not an instant: %w", text, err)
-			}
-			ms = t.UnixMilli()
-		}
-		if ms < firstMillis || ms > lastMillis {
-			return "", fmt.Errorf("%q is out of range", text)
-		}
-		b.arg(name, ms)
-		return "fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", nil
-	default:
+	if f.Type != NumberField && f.Type != TimeField {
 		b.arg(name, text)
 		return "{" + name + ":String}", nil
 	}
+	n, err := f.number(text)
+	if err != nil {
+		return "", err
+	}
+	b.arg(name, n)
+	if f.Type == TimeField {
+		return "fromUnixTimestamp64Milli({" + name + ":Int64}, 'UTC')", nil
+	}
 	return "{" + name + ":Int64}", nil
+}
+
+// number reads a number, or an instant in milliseconds: the server would read a time in a parameter by its own rules;
+// milliseconds are the same everywhere.
+func (f *ListField) number(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64) // of an instant, a sort key
+	if f.Type == NumberField {
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a number: %w", text, err)
+		}
+		return n, nil
+	}
+	if err != nil {
+		t, err := fleet.ParseTime(text)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not an instant: %w", text, err)
+		}
+		n = t.UnixMilli()
+	}
+	if n < firstMillis || n > lastMillis {
+		return 0, fmt.Errorf("%q is out of range", text)
+	}
+	return n, nil
 }
 
 func (b *listQuery) filter(f Filter) (string, error) {
@@ -342,10 +351,12 @@ func (f *ListField) same(of string) string {
 	return of
 }
 
+// idField is what every order ends with.
+var idField = &ListField{Name: "id", Type: NumberField, Sort: true}
+
 // sort writes the order and, for a cursor, the condition of coming after its keys: with keys a, b and id that is
 // a > x OR (a = x AND (b > y OR (b = y AND id > z))), each comparison in its direction.
 func (b *listQuery) sort(keys []SortKey, after []string) error {
-	idField := &ListField{Name: "id", Type: NumberField, Sort: true}
 	fields := make([]*ListField, 0, len(keys)+1)
 	for _, k := range keys {
 		f, ok := b.l.Field(k.Field)

@@ -90,23 +90,35 @@ func SessionByToken(ctx context.Context, db driver.Conn, token string) (*Session
 	return s, nil
 }
 
-// Sessions lists the sessions of an account that began since an instant, were used since another and not ended, the
-// newest first; those of one person, or with zero of all.
-func Sessions(ctx context.Context, db driver.Conn, account fleet.AccountID, user fleet.UserID,
-	since, idle time.Time) ([]Session, error) {
-	var all []Session
-	err := schemas.EachRow(ctx, db, "list sessions", schemas.Query("session_list"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("user", uint64(user)),
-		clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("idle", idle.UnixMilli()),
-	}, func(row schemas.Row) error {
-		var s Session
-		if err := s.scan(row); err != nil {
-			return err
-		}
-		all = append(all, s)
-		return nil
-	})
-	return all, err
+// SessionFilter says which sessions of an account are wanted, of those that let somebody in; what is zero is not asked
+// for.
+type SessionFilter struct {
+	Account fleet.AccountID
+	User    fleet.UserID
+	ID      fleet.SessionID
+	Since   time.Time // they began later
+	Idle    time.Time // they were used later
+
+	After         fleet.SessionID // the last of a page before
+	Offset, Limit int
+}
+
+func (f *SessionFilter) named() []any {
+	return []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("user", uint64(f.User)),
+		clickhouse.Named("id", uint64(f.ID)), clickhouse.Named("since", f.Since.UnixMilli()),
+		clickhouse.Named("idle", f.Idle.UnixMilli()), clickhouse.Named("after", uint64(f.After)),
+		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset))}
+}
+
+// Sessions returns sessions, the newest first, and how many there are without cursor, offset and limit.
+func Sessions(ctx context.Context, db driver.Conn, f SessionFilter) ([]Session, int, error) {
+	total, err := countRows(ctx, db, "session_count", f.named())
+	if err != nil {
+		return nil, 0, fmt.Errorf("count sessions: %w", err)
+	}
+	found, err := schemas.AllRows(ctx, db, "list sessions", schemas.Query("session_list"), f.named(),
+		func(s *Session, row schemas.Row) error { return s.scan(row) })
+	return found, total, err
 }
 
 // UserByEmail finds whose an address is, in small letters, over all accounts. Nobody is a zero id and no error.
@@ -123,13 +135,9 @@ func UserByEmail(ctx context.Context, db driver.Conn,
 	return fleet.AccountID(a), fleet.UserID(u), nil
 }
 
-// OtherOwners counts the owners of an account who can sign in, but for one.
-func OtherOwners(ctx context.Context, db driver.Conn, account fleet.AccountID, but uint64) (uint64, error) {
-	var n uint64
-	err := db.QueryRow(ctx, schemas.Query("user_owners"), clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("but", but)).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("count owners: %w", err)
-	}
-	return n, nil
+// OtherOwners lists who may be an owner of an account, but for one, the eldest first.
+func OtherOwners(ctx context.Context, db driver.Conn, account fleet.AccountID, but uint64) ([]uint64, error) {
+	return schemas.AllRows(ctx, db, "list owners", schemas.Query("user_owners"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("but", but),
+	}, func(id *uint64, row schemas.Row) error { return row.Scan(id) })
 }

@@ -20,6 +20,8 @@ type Account struct {
 	Papers      *PaperSettings `json:"papers,omitempty" doc:"What is printed on invoices, statements and agreements, and how they are numbered."`
 	EnergyCosts *EnergyCosts   `json:"energy_costs,omitempty" doc:"What fuel and electricity cost the account. Reports say by them what idling burnt, and what rentals left missing."`
 
+	RateLimit *int `json:"rate_limit,omitempty" minimum:"0" maximum:"1000000000" doc:"How many reads, and as many requests of trackers, each credential of the account may make in a minute, with a fifth as many writes; 0 is no limit, and unless given that of the server holds. Whoever runs the server sets it."`
+
 	LedgerChart map[string]LedgerLabel `json:"ledger_chart,omitempty" doc:"The numbers and names of accounts of the ledger that are not the usual ones; PATCH /v1/ledger/chart changes them."`
 }
 

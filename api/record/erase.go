@@ -100,6 +100,7 @@ func (l *Log[T]) forget(ctx context.Context, account fleet.AccountID, ids []uint
 	if len(ids) == 0 {
 		return nil
 	}
+	defer l.store.tell(uint64(account), l.kind.Name)
 	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
 		clickhouse.Named("ids", slices.Clone(ids))}
 	for _, text := range statements {

@@ -22,10 +22,8 @@ type Transfer struct {
 	DryRun  bool   `json:"dry_run,omitempty"`
 	Query   string `json:"query,omitempty"` // of an export or a report: what is asked, as the query string of its route
 
-	User      uint64   `json:"user,omitempty"` // the person who asked for it, if it was not a key
-	Key       uint64   `json:"key"`            // who asked for it, and what that key might do then
-	Scopes    []string `json:"scopes"`
-	RequestID string   `json:"request_id,omitempty"`
+	Asker
+	RequestID string `json:"request_id,omitempty"`
 
 	Holder     string  `json:"holder,omitempty"` // the process that does it, until LeaseUntil
 	LeaseUntil Instant `json:"lease_until"`
@@ -33,6 +31,17 @@ type Transfer struct {
 	StartedAt  Instant `json:"started_at"`
 	FinishedAt Instant `json:"finished_at"`
 	Finished   bool    `json:"finished"`
+}
+
+// Asker is who asked for what is done later, so that it can be asked at any time what they may do: a key, a person, or
+// an OAuth client, which acts for the person if it has their grant.
+type Asker struct {
+	Key    uint64 `json:"key"`
+	User   uint64 `json:"user,omitempty"`
+	Client uint64 `json:"client,omitempty"`
+	Grant  uint64 `json:"grant,omitempty"`
+	// Scopes are the most that is done in their name. Nil bounds nothing.
+	Scopes []string `json:"scopes,omitempty"`
 }
 
 // Kinds of jobs.

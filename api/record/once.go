@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
@@ -81,4 +82,43 @@ func (s *Store) Use(ctx context.Context, o *Once, keep time.Time) (bool, error) 
 	default:
 		return false, fmt.Errorf("use %s: %w", o.field, err)
 	}
+}
+
+// Alone does something while nobody else, at any process, does what has the same name. Who comes meanwhile waits, for
+// the store's deadline at most. Somebody who dies at it keeps the others out for a while, which is longer than a write
+// may take.
+func (s *Store) Alone(ctx context.Context, field, name string, do func() error) error {
+	waiting, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
+	defer cancel()
+	value := digest(name)
+	for {
+		row, err := s.claim(waiting, 0, field, value)
+		if err != nil {
+			return unavailable("wait for "+field, err)
+		}
+		if row.free() {
+			// What is done may take a few writes; the server's clock says when the claim is over.
+			expires := time.Now().Add(max(time.Minute, 6*s.cfg.Deadline))
+			number, err := s.setClaim(waiting, 0, field, value, row.revision, 1, &expires, "")
+			if err == nil {
+				defer s.letOthers(ctx, field, value, number)
+				return do()
+			}
+			if !errors.Is(err, errLost) {
+				return unavailable("wait for "+field, err)
+			}
+		}
+		select {
+		case <-waiting.Done():
+			return unavailable("wait for "+field, waiting.Err())
+		case <-time.After(10*time.Millisecond + rand.N(20*time.Millisecond)):
+		}
+	}
+}
+
+// letOthers ends what somebody does alone. If it fails, that ends by itself.
+func (s *Store) letOthers(ctx context.Context, field, value string, number uint64) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+	defer cancel()
+	_, _ = s.setClaim(ctx, 0, field, value, number, 0, nil, "")
 }

@@ -26,8 +26,7 @@ type ReportSchedule struct {
 type SavedReport struct {
 	SavedReportFields
 
-	User    uint64  `json:"user,omitempty"`     // the person who wrote it last, if it was not a key
-	Key     uint64  `json:"key"`                // on whose behalf it is made: the key that wrote it last
+	Asker           // on whose behalf it is made: who wrote it last
 	NextAt  Instant `json:"next_at,omitzero"`   // when it is made next; zero if it has no schedule, or stopped
 	LastAt  Instant `json:"last_at,omitzero"`   // for when it was made last by itself
 	LastJob uint64  `json:"last_job,omitempty"` // that made it

@@ -50,9 +50,10 @@ type Store struct {
 	now func() time.Time
 	log *slog.Logger
 
-	feeds        map[string][]schemas.Feed // by kind
-	prefixes     sync.Map                  // of the ids of the kinds that have a log, by their names
-	consequences map[string][]consequence  // by kind; complete before the first write
+	feeds        map[string][]schemas.Feed                  // by kind
+	prefixes     sync.Map                                   // of the ids of the kinds that have a log, by their names
+	consequences map[string][]consequence                   // by kind; complete before the first write
+	listed       func(account fleet.AccountID, kind string) // may be nil
 	marks        marks
 	settling     settling
 	mending      mending
@@ -76,6 +77,18 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	}
 	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
 		consequences: make(map[string][]consequence)}, nil
+}
+
+// Listed has fn called whenever tables of current records were brought something of an account that this store wrote,
+// or may have been, before whoever wrote it is answered: with the kind, or with "" where it may be any. It must be
+// called before anything is written.
+func (s *Store) Listed(fn func(account fleet.AccountID, kind string)) { s.listed = fn }
+
+// tell calls what Listed was given.
+func (s *Store) tell(account uint64, kind string) {
+	if s.listed != nil {
+		s.listed(fleet.AccountID(account), kind)
+	}
 }
 
 // Abandoned is the age from which on what somebody was about to do counts as given up (see Config).

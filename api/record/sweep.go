@@ -31,6 +31,7 @@ func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []stri
 	for kind, table := range without {
 		kinds, tables = append(kinds, kind), append(tables, table)
 	}
+	defer s.tell(uint64(account), "")
 	columns, err := schemas.AllRows(ctx, s.db, "list columns of text", schemas.Query("text_columns"), []any{
 		clickhouse.Named("without", tables),
 	}, func(c *[2]string, row schemas.Row) error { return row.Scan(&c[0], &c[1]) })

@@ -39,11 +39,12 @@ type User struct {
 
 // Passkey is a key of a person's device, of which we have the public part.
 type Passkey struct {
-	ID         string  `json:"id"` // of the credential, in base64url
-	Name       string  `json:"name"`
-	AddedAt    Instant `json:"added_at"`
-	LastUsedAt Instant `json:"last_used_at"`
-	Credential []byte  `json:"credential"` // as the library keeps it
+	ID           string  `json:"id"`            // pky_…
+	CredentialID string  `json:"credential_id"` // what browsers call it by, in base64url; one person's of the server
+	Name         string  `json:"name"`
+	AddedAt      Instant `json:"added_at"`
+	LastUsedAt   Instant `json:"last_used_at"` // zero: never
+	Credential   []byte  `json:"credential"`   // as the library keeps it
 }
 
 // EndSessions ends all sessions that began until now. What was ended before stays so, whatever clock says it.
@@ -60,6 +61,10 @@ func CanonicalEmail(email string) string { return strings.ToLower(strings.TrimSp
 var Users = Kind[User]{Name: "user", Prefix: fleet.UserPrefix,
 	Hidden: []string{"password_hash", "invitation", "totp_sealed", "totp_pending", "totp_step", "recovery", "passkeys"},
 	Claims: func(u *User) []Claim {
-		return []Claim{{Field: "user.email", Value: CanonicalEmail(u.Email), Global: true, Says: "/email"}}
+		claims := []Claim{{Field: "user.email", Value: CanonicalEmail(u.Email), Global: true, Says: "/email"}}
+		for _, p := range u.Passkeys {
+			claims = append(claims, Claim{Field: "user.passkey", Value: p.CredentialID, Global: true, Says: "/passkeys"})
+		}
+		return claims
 	},
 }

@@ -1,0 +1,433 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// entry is what is kept of an account and a kind.
+type entry struct {
+	account fleet.AccountID
+	kind    *kind
+	asked   atomic.Int64 // when somebody asked last
+	written atomic.Int64 // after which a look must have begun that an answer goes by
+	view    atomic.Pointer[view]
+	gone    atomic.Bool   // it is kept no more: who has it must not answer from it
+	loaded  chan struct{} // closed when it was loaded, or could not be
+
+	mu      sync.Mutex   // of whoever makes the next view
+	pending []inserted   // that looks found before there was a view
+	ahead   []tableAhead // the same of the log
+	large   bool         // it is more than there is room for, and keeps its place so that it is not loaded again and again
+}
+
+// view is an account's records of a kind at one moment.
+type view struct {
+	table *table
+	ahead map[uint64]uint64 // revisions that the log has, of records of which the table has an older one
+	since int64             // when the loading began: all that stood then is in it
+}
+
+// inserted is a revision that came to the table of a kind.
+type inserted struct {
+	held     *query.Held
+	archived bool
+}
+
+// tableAhead is a revision that came to the log.
+type tableAhead struct{ id, revision uint64 }
+
+// begin begins to load the records of an account and a kind, unless somebody else did.
+func (r *Roster) begin(k *kind, account fleet.AccountID) *entry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e := k.entries[account]; e != nil {
+		return e
+	}
+	e := &entry{account: account, kind: k, loaded: make(chan struct{})}
+	e.asked.Store(r.clock())
+	k.entries[account] = e
+	go r.load(e, r.clock())
+	return e
+}
+
+// errRoom says that records are more than there is room for.
+var errRoom = errors.New("there is no room for so many records")
+
+// errOff says that nothing can be kept in memory.
+var errOff = errors.New("the tables are not those of one server alone")
+
+// loadWithin is how long loading may take.
+const loadWithin = time.Minute
+
+// load reads the records of an entry, which looks know already: what is inserted meanwhile they hand over.
+func (r *Roster) load(e *entry, began int64) {
+	defer close(e.loaded)
+	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
+	defer cancel()
+	var all []*query.Held
+	room := r.cfg.Memory
+	err := e.kind.listing.EachHeld(ctx, r.db, query.HeldOf{Accounts: []uint64{uint64(e.account)}},
+		func(_ fleet.AccountID, h *query.Held, _ bool) error {
+			if room -= int64(h.Size()); room < 0 {
+				return errRoom
+			}
+			all = append(all, h)
+			return nil
+		})
+	if err != nil {
+		r.metrics.failed.Inc()
+		r.log.Warn("records could not be brought to memory, and come from the store", "kind", e.kind.name, "error", err)
+		if errors.Is(err, errRoom) { // it stays without a view until nobody asks
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.large, e.pending, e.ahead = true, nil, nil
+			return
+		}
+		r.forget(e)
+		return
+	}
+	r.metrics.loads.Inc()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v := &view{table: newTable(all), since: began}
+	v = v.told(e.ahead)
+	v = v.with(e.pending)
+	e.pending, e.ahead = nil, nil
+	r.show(e, v)
+}
+
+// show makes a view the newest of an entry, whose lock is held.
+func (r *Roster) show(e *entry, v *view) {
+	if e.gone.Load() {
+		return
+	}
+	before := e.view.Swap(v)
+	if before != nil {
+		r.count(before, -1)
+	}
+	r.count(v, 1)
+}
+
+func (r *Roster) count(v *view, sign int64) {
+	r.bytes.Add(sign * int64(v.table.bytes))
+	r.records.Add(sign * int64(v.table.count))
+}
+
+// forget lets go of an entry.
+func (r *Roster) forget(e *entry) {
+	e.kind.mu.Lock()
+	if e.kind.entries[e.account] == e {
+		delete(e.kind.entries, e.account)
+	}
+	e.kind.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gone.Swap(true) {
+		return
+	}
+	if v := e.view.Load(); v != nil {
+		r.count(v, -1)
+		r.metrics.forgotten.Inc()
+	}
+}
+
+// all returns the entries of a kind.
+func (k *kind) all() []*entry {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return slices.Collect(maps.Values(k.entries))
+}
+
+// letGo lets go what nobody asked for since an instant, and then, while there is too much, what nobody asked for
+// longest.
+func (r *Roster) letGo(since int64) {
+	var left []*entry
+	for _, k := range r.names {
+		for _, e := range k.all() {
+			if e.asked.Load() < since {
+				r.forget(e)
+			} else {
+				left = append(left, e)
+			}
+		}
+	}
+	if r.bytes.Load() <= r.cfg.Memory {
+		return
+	}
+	slices.SortFunc(left, func(a, b *entry) int { return int(a.asked.Load() - b.asked.Load()) })
+	for _, e := range left {
+		if r.bytes.Load() <= r.cfg.Memory {
+			return
+		}
+		r.forget(e)
+	}
+}
+
+// with returns the view after revisions came to the table, in any order. One that is not newer changes nothing.
+func (v *view) with(some []inserted) *view {
+	newest := map[uint64]inserted{}
+	for _, i := range some {
+		if old, ok := newest[i.held.ID]; !ok || old.held.Revision < i.held.Revision {
+			newest[i.held.ID] = i
+		}
+	}
+	var changes []change
+	ahead := v.ahead
+	for id, i := range newest {
+		was := v.table.get(id)
+		if was != nil && was.Revision >= i.held.Revision || was == nil && i.archived {
+			continue
+		}
+		c := change{id: id, was: was, now: i.held}
+		if i.archived {
+			c.now = nil
+		}
+		changes = append(changes, c)
+		if revision, ok := ahead[id]; ok && revision <= i.held.Revision {
+			ahead = maps.Clone(ahead)
+			delete(ahead, id)
+		}
+	}
+	if len(changes) == 0 {
+		return v
+	}
+	return &view{table: v.table.with(changes), ahead: ahead, since: v.since}
+}
+
+// told returns the view after revisions came to the log.
+func (v *view) told(some []tableAhead) *view {
+	next := v
+	for _, a := range some {
+		h := v.table.get(a.id)
+		if h == nil || h.Revision >= a.revision || next.ahead[a.id] >= a.revision {
+			continue
+		}
+		if next == v {
+			next = &view{table: v.table, ahead: maps.Clone(v.ahead), since: v.since}
+			if next.ahead == nil {
+				next.ahead = map[uint64]uint64{}
+			}
+		}
+		next.ahead[a.id] = a.revision
+	}
+	return next
+}
+
+// lookAt asks what has come to the tables since the last look, and has the entries know it.
+func (r *Roster) lookAt(ctx context.Context, began int64) error {
+	if !r.usable {
+		usable, err := plain(ctx, r.db, r.tables)
+		if err != nil {
+			return err
+		}
+		if r.usable = usable; !usable {
+			r.off.Store(true)
+			r.log.Info("tables are on several servers: nothing is kept in memory, and lists come from the store")
+			return errOff
+		}
+	}
+	parts, err := readParts(ctx, r.db, r.tables)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]known, len(r.tables))
+	for _, table := range r.tables {
+		seen[table] = knownOf(parts[table])
+	}
+	if r.seen != nil {
+		if err := r.lookAtLog(ctx, seen[logTable], parts[logTable]); err != nil {
+			return err
+		}
+		for _, k := range r.names {
+			if err := r.lookAtKind(ctx, k, seen[k.listing.Table], parts[k.listing.Table]); err != nil {
+				return err
+			}
+		}
+	}
+	r.seen = seen
+	r.looked.Store(began)
+	return nil
+}
+
+// lookAtKind brings what is new in the table of a kind to its entries.
+func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []part) error {
+	before := r.seen[k.listing.Table]
+	first, rows, other := before.since(&now, parts)
+	entries := k.all()
+	if other {
+		for _, e := range entries {
+			r.forget(e)
+		}
+		return nil
+	}
+	if first == 0 || len(entries) == 0 {
+		return nil
+	}
+	byAccount := make(map[fleet.AccountID]*entry, len(entries))
+	of := query.HeldOf{Block: first}
+	for _, e := range entries {
+		byAccount[e.account] = e
+		of.Accounts = append(of.Accounts, uint64(e.account))
+	}
+	found := map[fleet.AccountID][]inserted{}
+	read := func(of query.HeldOf) error {
+		return k.listing.EachHeld(ctx, r.db, of, func(account fleet.AccountID, h *query.Held, archived bool) error {
+			found[account] = append(found[account], inserted{h, archived})
+			return nil
+		})
+	}
+	if rows > rowsAtOnce {
+		if err := r.readNew(ctx, k, byAccount, of, read); err != nil {
+			return err
+		}
+	} else if err := read(of); err != nil {
+		return err
+	} else if err := r.readDoubtful(byAccount, found, read); err != nil {
+		return err
+	}
+	for account, some := range found {
+		if e := byAccount[account]; e != nil {
+			r.metrics.changes.Add(float64(len(some)))
+			e.mu.Lock()
+			if v := e.view.Load(); v != nil {
+				if next := v.with(some); next != v {
+					r.show(e, next)
+				}
+			} else if !e.large {
+				e.pending = append(e.pending, some...)
+			}
+			e.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// readNew reads what is new in parts that have many rows, most of which are known: first what their revisions are.
+func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.AccountID]*entry, of query.HeldOf,
+	read func(query.HeldOf) error) error {
+	wanted := map[fleet.AccountID][]uint64{}
+	err := k.listing.EachRevision(ctx, r.db, of, func(account fleet.AccountID, id, revision uint64) {
+		if e := entries[account]; e != nil {
+			if v := e.view.Load(); v != nil {
+				if h := v.table.get(id); h != nil && h.Revision >= revision {
+					return
+				}
+			}
+			wanted[account] = append(wanted[account], id)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for account, ids := range wanted {
+		for some := range slices.Chunk(ids, idsAtOnce) {
+			if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: some}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readDoubtful reads again what is not in memory, as it stands: a part that came to be of a new one and an old one has
+// old revisions too, and of a record that was archived since nothing in memory tells it.
+func (r *Roster) readDoubtful(entries map[fleet.AccountID]*entry, found map[fleet.AccountID][]inserted,
+	read func(query.HeldOf) error) error {
+	doubtful := map[fleet.AccountID][]uint64{}
+	for account, some := range found {
+		v := (*view)(nil)
+		if e := entries[account]; e != nil {
+			v = e.view.Load()
+		}
+		found[account] = slices.DeleteFunc(some, func(i inserted) bool {
+			if v != nil && v.table.get(i.held.ID) != nil {
+				return false
+			}
+			if !i.archived && !slices.Contains(doubtful[account], i.held.ID) {
+				doubtful[account] = append(doubtful[account], i.held.ID)
+			}
+			return !i.archived
+		})
+	}
+	for account, ids := range doubtful {
+		if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: ids}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idsAtOnce are the ids that are named in one question.
+const idsAtOnce = 2000
+
+// lookAtLog has entries know which of their records the log has newer revisions of: whoever wrote them may have died
+// before their tables knew, and a single record is what the log says.
+func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
+	before := r.seen[logTable]
+	first, _, _ := before.since(&now, parts)
+	entries := map[fleet.AccountID]bool{}
+	var accounts []uint64
+	var kinds []string
+	for name, k := range r.names {
+		some := k.all()
+		for _, e := range some {
+			if !entries[e.account] {
+				entries[e.account], accounts = true, append(accounts, uint64(e.account))
+			}
+		}
+		if len(some) > 0 {
+			kinds = append(kinds, name)
+		}
+	}
+	if first == 0 || len(accounts) == 0 {
+		return nil
+	}
+	type owner struct {
+		account fleet.AccountID
+		kind    string
+	}
+	found := map[owner][]tableAhead{}
+	err := schemas.EachRow(ctx, r.db, "look for new revisions", schemas.Query("record_ahead"), []any{
+		clickhouse.Named("accounts", accounts), clickhouse.Named("kinds", kinds), clickhouse.Named("block", first),
+	}, func(row schemas.Row) error {
+		var account uint64
+		var kind string
+		var a tableAhead
+		if err := row.Scan(&account, &kind, &a.id, &a.revision); err != nil {
+			return fmt.Errorf("read a revision: %w", err)
+		}
+		of := owner{fleet.AccountID(account), kind}
+		found[of] = append(found[of], a)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for of, some := range found {
+		if e := r.names[of.kind].entry(of.account); e != nil {
+			e.mu.Lock()
+			if v := e.view.Load(); v != nil {
+				if next := v.told(some); next != v && !e.gone.Load() {
+					e.view.Store(next)
+				}
+			} else if !e.large {
+				e.ahead = append(e.ahead, some...)
+			}
+			e.mu.Unlock()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,342 @@
+// Package roster keeps in memory, for the accounts that somebody asks about, the current records of kinds that are
+// small and asked for often, and answers lists and single records from there as the store would.
+//
+//	a request ──► view of the account and kind: an immutable table behind an atomic pointer ──► query.Question
+//	                 ▲ loaded in one go                 ▲ what was inserted since, a tenth of a second ago at most
+//	            tables of current records  ◄──── look: which parts do the tables have by now?
+//
+// What tells of every change is the store's own list of parts: whatever brings a row to a table, of whichever process,
+// with whatever clock, makes a part with a number of its own, and what rewrites rows in place (an erasure) gives parts
+// another mutation. A look asks for that list, which reads no row, then for the rows of the parts that are new. An
+// answer is given from memory if a look that began not longer than Config.Lag ago has ended, and after the last own
+// write of the account; a request for which there is none waits for one, and if none comes, the store answers.
+package roster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
+)
+
+// Config are the settings of a Roster.
+type Config struct {
+	Memory int64         // bytes of all records together
+	Idle   time.Duration // after which what nobody asks for is let go
+	Lag    time.Duration // how old the look may be that an answer goes by
+	Every  time.Duration // how often the store is looked at while somebody asks
+	Wait   time.Duration // that a request waits for memory, before it asks the store
+}
+
+// DefaultConfig returns the settings used when nothing else is said.
+func DefaultConfig() Config {
+	return Config{Memory: 256 << 20, Idle: 15 * time.Minute, Lag: 250 * time.Millisecond, Every: 100 * time.Millisecond,
+		Wait: 250 * time.Millisecond}
+}
+
+// Validate says what is wrong with the settings.
+func (c Config) Validate() error {
+	if c.Memory <= 0 || c.Idle <= 0 || c.Every <= 0 || c.Lag < c.Every || c.Wait <= 0 {
+		return errors.New("roster: all settings must be positive, and the lag not shorter than the time between looks")
+	}
+	return nil
+}
+
+// Kinds are the kinds of records that are kept, by the name that the log has for them.
+var Kinds = map[string]*query.Listing{
+	"vehicle": &query.Vehicles, "device": &query.Devices, "vehicle_class": &query.VehicleClasses,
+	"location": &query.Locations, "rate_plan": &query.RatePlans, "geofence": &query.Geofences,
+	"customer": &query.Customers,
+}
+
+// Roster is the memory of a process. It is safe for concurrent use. A nil one keeps nothing, and the store answers.
+type Roster struct {
+	cfg     Config
+	db      driver.Conn
+	log     *slog.Logger
+	metrics *metrics
+	start   time.Time
+	tables  []string // that are looked at
+	kinds   map[*query.Listing]*kind
+	names   map[string]*kind
+
+	asked   atomic.Int64 // when somebody asked last
+	looked  atomic.Int64 // when the last look that ended well began; 0 before the first
+	bytes   atomic.Int64
+	records atomic.Int64
+
+	mu   sync.Mutex
+	look *looking // that is under way
+
+	off atomic.Bool // nothing can be kept
+
+	// Of the look that is under way, and nobody else.
+	usable  bool // the tables are such that their parts tell everything
+	seen    map[string]known
+	failing bool // the look before failed
+}
+
+// kind is a kind of records in memory.
+type kind struct {
+	listing *query.Listing
+	name    string
+	mu      sync.RWMutex
+	entries map[fleet.AccountID]*entry
+}
+
+// looking is a look that is under way. Instants are nanoseconds since the roster was made.
+type looking struct {
+	began int64
+	done  chan struct{}
+}
+
+// New makes a roster, which asks nothing before somebody asks it.
+func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog.Logger) (*Roster, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Roster{cfg: cfg, db: db, log: log, start: time.Now(), tables: []string{logTable},
+		kinds: map[*query.Listing]*kind{}, names: map[string]*kind{}}
+	for name, l := range Kinds {
+		k := &kind{listing: l, name: name, entries: map[fleet.AccountID]*entry{}}
+		r.kinds[l], r.names[name], r.tables = k, k, append(r.tables, l.Table)
+	}
+	var err error
+	r.metrics, err = newMetrics(registerer, r)
+	return r, err
+}
+
+// clock is a time of this process that never runs back, and is never zero.
+func (r *Roster) clock() int64 { return int64(time.Since(r.start)) + 1 }
+
+// List is query.List, from memory if that can tell; false if only the store can.
+func (r *Roster) List(ctx context.Context, l *query.Listing, req query.ListRequest) (query.ListPage, bool, error) {
+	v := r.view(ctx, l, req.Account)
+	if v == nil {
+		return query.ListPage{}, false, nil
+	}
+	page, ok, err := v.table.list(l, req)
+	if err == nil {
+		r.metrics.answered(ok)
+	}
+	return page, ok, err
+}
+
+// Get returns a record of an account that is not archived, at its newest revision; false if only the store can tell.
+func (r *Roster) Get(ctx context.Context, l *query.Listing, account fleet.AccountID, id uint64) (query.Stored, bool) {
+	v := r.view(ctx, l, account)
+	if v == nil {
+		return query.Stored{}, false
+	}
+	h := v.table.get(id)
+	ok := h != nil && v.ahead[id] <= h.Revision
+	r.metrics.answered(ok)
+	if !ok {
+		return query.Stored{}, false
+	}
+	return h.Stored(), true
+}
+
+// ByID returns those of some records of an account that are in memory, and the ids of the others.
+func (r *Roster) ByID(ctx context.Context, l *query.Listing, account fleet.AccountID,
+	ids []uint64) (found map[uint64]query.Stored, rest []uint64) {
+	v := r.view(ctx, l, account)
+	if v == nil {
+		return nil, ids
+	}
+	found = make(map[uint64]query.Stored, len(ids))
+	for _, id := range ids {
+		if h := v.table.get(id); h != nil {
+			found[id] = h.Stored()
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	r.metrics.answered(len(rest) == 0)
+	return found, rest
+}
+
+// Showed notes that this process has read something of an account in the table of a listing, as Wrote does.
+func (r *Roster) Showed(account fleet.AccountID, l *query.Listing) {
+	if r == nil || r.kinds[l] == nil {
+		return
+	}
+	r.Wrote(account, r.kinds[l].name)
+}
+
+// Wrote notes that this process has brought something of an account to the tables of a kind, or of any with "", or has
+// read there what it shows: no answer is given from then on that does not have it.
+func (r *Roster) Wrote(account fleet.AccountID, name string) {
+	if r == nil {
+		return
+	}
+	now := r.clock()
+	for _, k := range r.names {
+		if name != "" && name != k.name {
+			continue
+		}
+		if e := k.entry(account); e != nil {
+			e.written.Store(max(now, e.written.Load()))
+		}
+	}
+}
+
+func (k *kind) entry(account fleet.AccountID) *entry {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.entries[account]
+}
+
+// view returns the records of a kind and an account as they stand, or nil if that cannot be told from memory now.
+func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.AccountID) *view {
+	if r == nil || r.off.Load() {
+		return nil
+	}
+	k := r.kinds[l]
+	if k == nil {
+		return nil
+	}
+	now := r.clock()
+	r.asked.Store(now)
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Wait)
+	defer cancel()
+	for range 2 { // what a look lets go of is loaded again
+		if v, gone := r.viewOf(ctx, k, account, now); !gone {
+			return v
+		}
+	}
+	return nil
+}
+
+// viewOf is view at an instant; gone says that what was there was let go of meanwhile.
+func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, now int64) (v *view, gone bool) {
+	e := k.entry(account)
+	if e == nil {
+		// Before anything is read, the parts must be known that it is read of.
+		if r.looked.Load() == 0 && !r.wait(ctx, 0) {
+			return nil, false
+		}
+		e = r.begin(k, account)
+	}
+	e.asked.Store(now)
+	if v = e.view.Load(); v == nil {
+		select {
+		case <-e.loaded:
+		case <-ctx.Done():
+		}
+		if v = e.view.Load(); v == nil {
+			return nil, e.gone.Load()
+		}
+	}
+	need := max(now-int64(r.cfg.Lag), e.written.Load())
+	if v.since <= need && r.looked.Load() <= need && !r.wait(ctx, need) {
+		return nil, false
+	}
+	if e.gone.Load() {
+		return nil, true
+	}
+	return e.view.Load(), false // what a look has found is there before its instant
+}
+
+// wait waits for a look that began after an instant, and ended well.
+func (r *Roster) wait(ctx context.Context, after int64) bool {
+	for r.looked.Load() <= after {
+		l := r.lookNow()
+		select {
+		case <-l.done:
+		case <-ctx.Done():
+			return false
+		}
+		if l.began > after {
+			return r.looked.Load() > after
+		}
+	}
+	return true
+}
+
+// lookNow returns the look that is under way, or begins one.
+func (r *Roster) lookNow() *looking {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.look != nil {
+		return r.look
+	}
+	l := &looking{began: r.clock(), done: make(chan struct{})}
+	r.look = l
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
+		defer cancel()
+		err := r.lookAt(ctx, l.began)
+		if err != nil && err != errOff {
+			r.metrics.failed.Inc()
+			if !r.failing {
+				r.log.Warn("the store could not be looked at; nothing is answered from memory until it can", "error", err)
+			}
+		}
+		r.failing = err != nil
+		r.mu.Lock()
+		r.look = nil
+		r.mu.Unlock()
+		close(l.done)
+	}()
+	return l
+}
+
+// Bounds of looking.
+const (
+	lookWithin = 10 * time.Second
+	askedFor   = 10 * time.Second // after which nobody is asking any more
+	letGoEvery = 50               // looks
+	rowsAtOnce = 2000             // of parts that are read whole; of more, first what is new in them
+)
+
+// Run looks at the store while somebody asks, and lets go what nobody asks for, until ctx ends.
+func (r *Roster) Run(ctx context.Context) error {
+	if r == nil {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(r.cfg.Every)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now := r.clock()
+		if n%letGoEvery == 0 || r.bytes.Load() > r.cfg.Memory {
+			r.letGo(now - int64(r.cfg.Idle))
+		}
+		if asked := r.asked.Load(); asked != 0 && now-asked < int64(askedFor) && !r.off.Load() {
+			r.lookNow()
+		}
+	}
+}
+
+// Lag is how old the newest look is; 0 while nobody asks.
+func (r *Roster) Lag() time.Duration {
+	now, asked := r.clock(), r.asked.Load()
+	if asked == 0 || now-asked > int64(askedFor) || r.off.Load() {
+		return 0
+	}
+	return time.Duration(now - r.looked.Load())
+}
+
+// Check says that the roster is behind, for /readyz: the store answers meanwhile.
+func (r *Roster) Check(context.Context) error {
+	if lag := r.Lag(); lag > 2*lookWithin {
+		return fmt.Errorf("the newest look at the store is %s old; lists and records come from the store, slowly",
+			lag.Round(time.Second))
+	}
+	return nil
+}

@@ -1,0 +1,420 @@
+package roster
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+// open returns a roster that nothing holds up but the store.
+func open(t *testing.T, db driver.Conn, change ...func(*Config)) *Roster {
+	t.Helper()
+	cfg := DefaultConfig()
+	cfg.Wait = 30 * time.Second // a busy machine may need more than the usual time
+	for _, f := range change {
+		f(&cfg)
+	}
+	r, err := New(cfg, db, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// row is a revision of a vehicle.
+type row struct {
+	account, id, revision uint64
+	archived              bool
+	nickname              string
+}
+
+func put(t testing.TB, db driver.Conn, rows ...row) {
+	t.Helper()
+	batch, err := db.PrepareBatch(context.WithoutCancel(t.Context()),
+		"INSERT INTO vehicles (account, id, revision, created_at, updated_at, archived_at, body)")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	at := time.UnixMilli(1_700_000_000_000).UTC()
+	for _, r := range rows {
+		var archived *time.Time
+		if r.archived {
+			archived = &at
+		}
+		if err := batch.Append(r.account, r.id, r.revision, at, at, archived,
+			fmt.Sprintf(`{"make":"m%d","nickname":%q,"revision":%d}`, r.id%3, r.nickname, r.revision)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		t.Error(err)
+	}
+}
+
+// list asks for all of an account's vehicles, and fails the test if memory cannot tell.
+func list(t testing.TB, r *Roster, account fleet.AccountID) map[uint64]uint64 {
+	t.Helper()
+	page, ok, err := r.List(context.WithoutCancel(t.Context()), &query.Vehicles,
+		query.ListRequest{Account: account, Limit: 10_000})
+	if err != nil || !ok {
+		t.Errorf("a list from memory: %v, %v", ok, err)
+	}
+	all := map[uint64]uint64{}
+	for _, s := range page.Records {
+		all[s.ID] = s.Revision
+	}
+	return all
+}
+
+func TestAListFromMemoryHasWhatWasWrittenBeforeIt(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	put(t, db, row{7, 1, 1, false, "a"}, row{7, 2, 1, false, "b"}, row{8, 3, 1, false, "c"})
+	if got := list(t, r, 7); !reflect.DeepEqual(got, map[uint64]uint64{1: 1, 2: 1}) {
+		t.Fatalf("loaded %v", got)
+	}
+	put(t, db, row{7, 2, 2, false, "b2"}, row{7, 4, 1, false, "d"}, row{8, 5, 1, false, "e"})
+	r.Wrote(7, "vehicle")
+	if got := list(t, r, 7); !reflect.DeepEqual(got, map[uint64]uint64{1: 1, 2: 2, 4: 1}) {
+		t.Errorf("after a write %v", got)
+	}
+	put(t, db, row{7, 1, 2, true, "a"}, row{7, 2, 1, false, "b"})
+	r.Wrote(7, "")
+	if got := list(t, r, 7); !reflect.DeepEqual(got, map[uint64]uint64{2: 2, 4: 1}) {
+		t.Errorf("after one was archived and an old revision came again %v", got)
+	}
+	if got := list(t, r, 8); !reflect.DeepEqual(got, map[uint64]uint64{3: 1, 5: 1}) {
+		t.Errorf("of the other account %v", got)
+	}
+	if _, ok := r.Get(t.Context(), &query.Vehicles, 8, 4); ok {
+		t.Error("an account was given another's vehicle")
+	}
+	found, rest := r.ByID(t.Context(), &query.Vehicles, 8, []uint64{2, 3, 4})
+	if len(found) != 1 || found[3].Revision != 1 || !reflect.DeepEqual(rest, []uint64{2, 4}) {
+		t.Errorf("by id %v, not %v", found, rest)
+	}
+}
+
+// What is archived must not come back when the store joins the part that has its last revision before with a new one.
+func TestWhatIsArchivedDoesNotComeBackWhenPartsAreMerged(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	put(t, db, row{7, 1, 1, false, "a"})
+	put(t, db, row{7, 1, 2, true, "a"})
+	list(t, r, 7)
+	put(t, db, row{7, 1, 1, false, "a"}) // as a writer does that repeats what it is not certain of
+	r.Wrote(7, "vehicle")
+	if got := list(t, r, 7); len(got) != 0 {
+		t.Errorf("an old revision brought back %v", got)
+	}
+	if err := db.Exec(t.Context(), "OPTIMIZE TABLE vehicles FINAL"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, row{7, 2, 1, false, "b"})
+	r.Wrote(7, "vehicle")
+	if got := list(t, r, 7); !reflect.DeepEqual(got, map[uint64]uint64{2: 1}) {
+		t.Errorf("after a merge %v", got)
+	}
+}
+
+func TestWhatIsErasedLeavesTheMemory(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	put(t, db, row{7, 1, 1, false, "Ann"}, row{7, 2, 1, false, "Bob"})
+	put(t, db, row{7, 3, 1, false, "Ann"})
+	list(t, r, 7)
+	for _, statement := range []string{
+		`ALTER TABLE vehicles UPDATE body = replaceAll(body, 'Ann', '') WHERE account = 7 SETTINGS mutations_sync = 1`,
+		`ALTER TABLE vehicles UPDATE nickname = '' WHERE account = 7 AND nickname = 'Ann' SETTINGS mutations_sync = 1`,
+		`ALTER TABLE vehicles DELETE WHERE account = 7 AND id = 2 SETTINGS mutations_sync = 1`,
+	} {
+		if err := db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(r.cfg.Lag) // nobody of this process did it
+	page, ok, err := r.List(t.Context(), &query.Vehicles, query.ListRequest{Account: 7, Limit: 9})
+	if err != nil || !ok || page.Total != 2 {
+		t.Fatalf("%+v, %v, %v", page, ok, err)
+	}
+	for _, s := range page.Records {
+		if want := fmt.Sprintf(`{"make":"m%d","nickname":"","revision":1}`, s.ID%3); s.Body != want {
+			t.Errorf("%s is left in memory", s.Body)
+		}
+	}
+	page, ok, err = r.List(t.Context(), &query.Vehicles, query.ListRequest{Account: 7, Limit: 9, Search: "ann"})
+	if err != nil || !ok || page.Total != 0 {
+		t.Errorf("who was erased is found: %+v, %v, %v", page, ok, err)
+	}
+}
+
+func TestASingleRecordWaitsForNothingThatItsLogHas(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	put(t, db, row{7, 1, 1, false, "a"}, row{7, 2, 1, false, "b"})
+	if s, ok := r.Get(t.Context(), &query.Vehicles, 7, 1); !ok || s.Revision != 1 {
+		t.Fatalf("%+v, %v", s, ok)
+	}
+	// Another process wrote a revision, and died before the table knew it.
+	if err := db.Exec(t.Context(), `INSERT INTO record_log (account, kind, id, revision, at, created_at, body)
+		VALUES (7, 'vehicle', 1, 2, now64(3), now64(3), '{}')`); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(r.cfg.Lag)
+	if s, ok := r.Get(t.Context(), &query.Vehicles, 7, 1); ok {
+		t.Errorf("memory says %+v, of which the log has a newer revision", s)
+	}
+	if s, ok := r.Get(t.Context(), &query.Vehicles, 7, 2); !ok || s.Revision != 1 {
+		t.Errorf("of another one %+v, %v", s, ok)
+	}
+	put(t, db, row{7, 1, 2, false, "a"})
+	time.Sleep(r.cfg.Lag)
+	if s, ok := r.Get(t.Context(), &query.Vehicles, 7, 1); !ok || s.Revision != 2 {
+		t.Errorf("when the table knows it too: %+v, %v", s, ok)
+	}
+}
+
+func TestNothingIsAnsweredFromMemoryWhileTheStoreCannotBeLookedAt(t *testing.T) {
+	db := schematest.Open(t)
+	cut := &cutConn{Conn: db}
+	r := open(t, cut, func(c *Config) { c.Wait = 2 * time.Second })
+	put(t, db, row{7, 1, 1, false, "a"})
+	list(t, r, 7)
+	cut.set(true)
+	time.Sleep(r.cfg.Lag)
+	if _, ok := r.Get(t.Context(), &query.Vehicles, 7, 1); ok {
+		t.Error("an answer came from a memory that nothing feeds")
+	}
+	if r.Lag() < r.cfg.Lag {
+		t.Errorf("it says that it is %s behind", r.Lag())
+	}
+	put(t, db, row{7, 1, 2, false, "a"}, row{7, 2, 1, false, "b"})
+	cut.set(false)
+	if got := list(t, r, 7); !reflect.DeepEqual(got, map[uint64]uint64{1: 2, 2: 1}) {
+		t.Errorf("when it is fed again %v", got)
+	}
+}
+
+// cutConn are connections that can be cut.
+type cutConn struct {
+	driver.Conn
+	mu  sync.Mutex
+	cut bool
+}
+
+func (c *cutConn) set(cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cut
+}
+
+func (c *cutConn) Query(ctx context.Context, text string, args ...any) (driver.Rows, error) {
+	c.mu.Lock()
+	cut := c.cut
+	c.mu.Unlock()
+	if cut {
+		return nil, os.ErrDeadlineExceeded
+	}
+	return c.Conn.Query(ctx, text, args...)
+}
+
+func TestMemoryHasABound(t *testing.T) {
+	db := schematest.Open(t)
+	var rows []row
+	for id := range uint64(200) {
+		rows = append(rows, row{7, id + 1, 1, false, "a"}, row{8, id + 1, 1, false, "b"})
+	}
+	put(t, db, rows...)
+	r := open(t, db)
+	list(t, r, 7)
+	one := r.bytes.Load()
+	if one/200 > 1500 || r.records.Load() != 200 {
+		t.Errorf("%d records take %d bytes", r.records.Load(), one)
+	}
+	list(t, r, 8)
+	r.cfg.Memory = one * 3 / 2
+	r.letGo(0)
+	if r.records.Load() != 200 || r.bytes.Load() > r.cfg.Memory {
+		t.Errorf("%d records are left in %d bytes", r.records.Load(), r.bytes.Load())
+	}
+	if v := r.kinds[&query.Vehicles].entry(7); v != nil {
+		t.Error("what was asked for last was let go")
+	}
+	r.letGo(r.clock())
+	if r.records.Load() != 0 || r.bytes.Load() != 0 {
+		t.Errorf("when nobody asks, %d records are left in %d bytes", r.records.Load(), r.bytes.Load())
+	}
+	r.cfg.Memory = one / 2
+	if _, ok, err := r.List(t.Context(), &query.Vehicles, query.ListRequest{Account: 7, Limit: 9}); ok || err != nil {
+		t.Errorf("more than there is room for: %v, %v", ok, err)
+	}
+}
+
+// Two processes see what many writers do, each record ever newer, and in the end what the store has.
+func TestWhatReadersSeeOnlyMovesForward(t *testing.T) {
+	db := schematest.Open(t)
+	const vehicles = 40
+	var mu sync.Mutex
+	revisions, archived := map[uint64]uint64{}, map[uint64]bool{}
+	stop := make(chan struct{})
+	var writers, readers sync.WaitGroup
+	for w := range 3 {
+		random := rand.New(rand.NewPCG(42, uint64(w)))
+		writers.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				var rows []row
+				mu.Lock()
+				for range 1 + random.IntN(3) {
+					id := uint64(1 + random.IntN(vehicles))
+					if archived[id] {
+						continue
+					}
+					revisions[id]++
+					archived[id] = random.IntN(40) == 0
+					rows = append(rows, row{7 + id%2, id, revisions[id], archived[id], fmt.Sprint(n)})
+				}
+				mu.Unlock()
+				if len(rows) > 0 {
+					put(t, db, rows...)
+				}
+				if random.IntN(20) == 0 { // what was brought before is brought again
+					put(t, db, rows...)
+				}
+				statement := ""
+				switch random.IntN(60) {
+				case 0:
+					statement = "OPTIMIZE TABLE vehicles FINAL"
+				case 1:
+					statement = "ALTER TABLE vehicles UPDATE nickname = '' WHERE account = 7 SETTINGS mutations_sync = 1"
+				}
+				if statement != "" {
+					if err := db.Exec(context.WithoutCancel(t.Context()), statement); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	rosters := []*Roster{open(t, db), open(t, db)}
+	answers := make([]int, 4)
+	for n := range 4 {
+		r, account := rosters[n/2], fleet.AccountID(7+n%2)
+		readers.Go(func() {
+			last := map[uint64]uint64{}
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				page, ok, err := r.List(context.WithoutCancel(t.Context()), &query.Vehicles,
+					query.ListRequest{Account: account, Limit: 100})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !ok {
+					continue
+				}
+				answers[n]++
+				there := map[uint64]bool{}
+				for _, s := range page.Records {
+					if there[s.ID] = true; s.ID%2 != uint64(account-7) {
+						t.Errorf("account %d sees vehicle %d of the other", account, s.ID)
+					}
+					if s.Revision < last[s.ID] {
+						t.Errorf("vehicle %d went back from revision %d to %d", s.ID, last[s.ID], s.Revision)
+					}
+					last[s.ID] = s.Revision
+				}
+				for id := range last {
+					if !there[id] { // it was archived, and must not come back
+						last[id] = 1 << 60
+					}
+				}
+				time.Sleep(2 * time.Millisecond)
+			}
+		})
+	}
+	time.Sleep(4 * time.Second)
+	close(stop)
+	writers.Wait()
+	readers.Wait()
+	time.Sleep(time.Second)
+	for n, r := range rosters {
+		for account := fleet.AccountID(7); account <= 8; account++ {
+			req := query.ListRequest{Account: account, Limit: 100, Sort: []query.SortKey{{Field: "make"}}}
+			got, ok, err := r.List(t.Context(), &query.Vehicles, req)
+			want, wrong := query.List(t.Context(), db, &query.Vehicles, req)
+			if !ok || err != nil || wrong != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("reader %d of account %d: %v %v %v\n%+v\n%+v", n, account, ok, err, wrong, got, want)
+			}
+		}
+	}
+	written := uint64(0)
+	for _, revision := range revisions {
+		written += revision
+	}
+	t.Logf("%d revisions, %v answers", written, answers)
+	for _, n := range answers {
+		if n < 5 || written < 20 {
+			t.Errorf("%d revisions and %v answers tell little", written, answers)
+		}
+	}
+}
+
+func TestALookReadsOnlyPartsThatAreNew(t *testing.T) {
+	db := schematest.Open(t)
+	for n := range uint64(3) {
+		put(t, db, row{7, n + 1, 1, false, "a"}, row{7, n + 2, 1, false, "a"})
+	}
+	if err := db.Exec(t.Context(), "OPTIMIZE TABLE vehicles FINAL"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, row{7, 9, 1, false, "a"})
+	parts, err := readParts(t.Context(), db, []string{"vehicles"})
+	if err != nil || len(parts["vehicles"]) != 2 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	first, last := int64(1), max(parts["vehicles"][0].last, parts["vehicles"][1].last)
+	for _, name := range []string{"records_held", "records_revisions"} {
+		text := strings.ReplaceAll(schemas.Query(name), "/*table*/", "vehicles")
+		text = strings.ReplaceAll(text, "/*search*/", "make")
+		for block, want := range map[int64]uint64{first: 5, last: 1} {
+			read := uint64(0)
+			ctx := clickhouse.Context(t.Context(),
+				clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
+			err := schemas.EachRow(ctx, db, "look", text, []any{
+				clickhouse.Named("accounts", []uint64{7}), clickhouse.Named("ids", []uint64{}), clickhouse.Named("block", block),
+			}, func(schemas.Row) error { return nil })
+			if err != nil || read != want {
+				t.Errorf("%s from insert %d on reads %d rows, want %d, %v", name, block, read, want, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,494 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// Held is a record of a listing in memory, with all that lists compare of it. It is never changed.
+type Held struct {
+	ID       uint64
+	Revision uint64
+	Body     string // JSON
+
+	created int64 // milliseconds since 1970
+	updated int64
+	texts   string   // of the fields, one after the other in the order of the shape
+	ends    []uint32 // where each of them ends
+	folded  []string // what of them must be the same; nil if they are ASCII, and it is worked out
+	numbers []int64
+	lists   [][]string
+	refs    []string // ids in external_refs
+	sought  string   // in what words are sought, with small letters for the capital ones of ASCII
+	odd     bool     // sought has a letter outside ASCII that the store takes for one inside
+}
+
+// Stored is the record as the current table holds it.
+func (h *Held) Stored() Stored {
+	return Stored{ID: h.ID, Revision: h.Revision, CreatedAt: time.UnixMilli(h.created).UTC(),
+		UpdatedAt: time.UnixMilli(h.updated).UTC(), Body: h.Body}
+}
+
+// Odd says that questions with words cannot be answered where this record is one of those looked through.
+func (h *Held) Odd() bool { return h.odd }
+
+// Size is about how many bytes of memory the record takes.
+func (h *Held) Size() int {
+	n := 280 + len(h.Body) + len(h.sought) + len(h.texts) + 4*len(h.ends) + 8*len(h.numbers) + 24*len(h.lists) +
+		16*len(h.refs)
+	for _, text := range h.folded {
+		n += 16 + len(text)
+	}
+	for _, list := range h.lists {
+		for _, text := range list {
+			n += 16 + len(text)
+		}
+	}
+	for _, ref := range h.refs {
+		n += len(ref)
+	}
+	return n
+}
+
+// text is the text of a field.
+func (h *Held) text(at int) string {
+	begin := uint32(0)
+	if at > 0 {
+		begin = h.ends[at-1]
+	}
+	return h.texts[begin:h.ends[at]]
+}
+
+// oddLetters are those outside ASCII of which the small one is inside: the sign of Kelvin, and the I with a dot.
+const oddLetters = "\u212a\u0130"
+
+// shape is what Held has of a listing.
+type shape struct {
+	places                map[string]int // of the fields in texts, numbers or lists
+	texts, numbers, lists []string       // what stands for them in the text of a query
+	folded                []string       // the same of what of texts must be the same
+	final, every          string         // the query, with and without merging revisions
+}
+
+var shapes sync.Map // by their *Listing
+
+func (l *Listing) shape() *shape {
+	if s, ok := shapes.Load(l); ok {
+		return s.(*shape)
+	}
+	s := &shape{places: map[string]int{}}
+	for i := range l.Fields {
+		f := &l.Fields[i]
+		if f.Join != "" {
+			continue
+		}
+		var at int
+		switch f.Type {
+		case NumberField:
+			at, s.numbers = len(s.numbers), append(s.numbers, "toInt64("+f.column()+")")
+		case TimeField:
+			at, s.numbers = len(s.numbers), append(s.numbers, "toUnixTimestamp64Milli("+f.column()+")")
+		case TagsField:
+			at, s.lists = len(s.lists), append(s.lists, f.column())
+		default:
+			text := "toString(" + f.column() + ")"
+			at, s.texts, s.folded = len(s.texts), append(s.texts, text), append(s.folded, f.same(text))
+		}
+		s.places[f.Name] = at
+	}
+	fill := func(final string) string {
+		return strings.NewReplacer("/*texts*/", strings.Join(s.texts, ", "), "/*folded*/", strings.Join(s.folded, ", "),
+			"/*numbers*/", strings.Join(s.numbers, ", "),
+			"/*lists*/", strings.Join(s.lists, ", "), "/*search*/", l.searched(), "/*table*/", l.Table, "/*final*/",
+			final).Replace(schemas.Query("records_held"))
+	}
+	s.final, s.every = fill("FINAL"), fill("")
+	shapes.Store(l, s)
+	return s
+}
+
+// HeldOf is which records EachHeld reads: those of some accounts that are not archived; with IDs only these, archived
+// or not; with a Block every revision in the parts of the table that hold what was inserted from that block on.
+type HeldOf struct {
+	Accounts []uint64
+	IDs      []uint64
+	Block    int64
+}
+
+// EachHeld reads records into memory, in no order, and hands them over with their account and whether they are
+// archived.
+func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
+	take func(account fleet.AccountID, h *Held, archived bool) error) error {
+	s := l.shape()
+	text := s.final
+	if of.Block != 0 {
+		text = s.every
+	}
+	known := map[string]string{} // texts that many records have, each once
+	one := func(text string) string {
+		if old, ok := known[text]; ok {
+			return old
+		}
+		if len(known) < 4096 {
+			known[text] = text
+		}
+		return text
+	}
+	args := []any{clickhouse.Named("accounts", append([]uint64{}, of.Accounts...)),
+		clickhouse.Named("ids", append([]uint64{}, of.IDs...)), clickhouse.Named("block", of.Block)}
+	var texts, folded []string
+	var b []byte
+	return schemas.EachRow(ctx, db, "read "+l.Table+" into memory", text, args, func(row schemas.Row) error {
+		h := &Held{ends: make([]uint32, len(s.texts))}
+		var account uint64
+		var archived uint8
+		if err := row.Scan(&account, &h.ID, &h.Revision, &h.created, &h.updated, &archived,
+			&h.Body, &texts, &folded, &h.numbers, &h.lists, &h.refs, &h.sought); err != nil {
+			return err
+		}
+		b = b[:0]
+		for i, text := range texts {
+			b = append(b, text...)
+			h.ends[i] = uint32(len(b))
+		}
+		if h.texts = string(b); !ascii(h.texts) {
+			h.folded = slices.Clone(folded)
+		}
+		for _, list := range h.lists {
+			for i, text := range list {
+				list[i] = one(text)
+			}
+		}
+		h.odd = strings.ContainsAny(h.sought, oddLetters)
+		h.sought = smallASCII(h.sought)
+		return take(fleet.AccountID(account), h, archived != 0)
+	})
+}
+
+// EachRevision hands over the newest revision of each record of some accounts in the parts that hold what was inserted
+// from a block on.
+func (l *Listing) EachRevision(ctx context.Context, db driver.Conn, of HeldOf,
+	take func(account fleet.AccountID, id, revision uint64)) error {
+	text := strings.Replace(schemas.Query("records_revisions"), "/*table*/", l.Table, 1)
+	args := []any{clickhouse.Named("accounts", append([]uint64{}, of.Accounts...)), clickhouse.Named("block", of.Block)}
+	return schemas.EachRow(ctx, db, "look for new "+l.Table, text, args, func(row schemas.Row) error {
+		var account, id, revision uint64
+		if err := row.Scan(&account, &id, &revision); err != nil {
+			return err
+		}
+		take(fleet.AccountID(account), id, revision)
+		return nil
+	})
+}
+
+// smallASCII is a text with small letters for the capital ones of ASCII, and all others as they are.
+func smallASCII(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
+		return text
+	}
+	small := []byte(text)
+	for i, c := range small {
+		if 'A' <= c && c <= 'Z' {
+			small[i] = c + 'a' - 'A'
+		}
+	}
+	return string(small)
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// Question is a ListRequest as it is put to records in memory. What it finds is what List finds, in the same order.
+type Question struct {
+	keep  []func(*Held) bool
+	keys  []heldKey
+	words []string
+	bare  []string
+}
+
+// heldKey is a member of a sort order; its text is as that of a cursor.
+type heldKey struct {
+	field *ListField
+	at    int
+	desc  bool
+}
+
+// InMemory puts a request to records in memory: which ones, and in what order. It returns false where only the store
+// can tell: what is archived, what is joined, and letters outside ASCII where capital and small ones are the same, of
+// which the store has rules of its own. An error is that of List.
+func (l *Listing) InMemory(req ListRequest) (*Question, bool, error) {
+	if _, err := l.build(req); err != nil {
+		return nil, false, err
+	}
+	s, q := l.shape(), &Question{}
+	if req.Archived != "" || req.Limit < 1 || req.Offset < 0 || !ascii(req.Search) {
+		return nil, false, nil
+	}
+	if words := strings.Fields(req.Search); len(words) > 0 {
+		if len(req.Related) > 0 {
+			return nil, false, nil
+		}
+		for _, word := range words {
+			bare := bareCode(word)
+			q.words, q.bare = append(q.words, smallASCII(word)), append(q.bare, smallASCII(bare))
+		}
+		q.keep = append(q.keep, q.speaksOf)
+	}
+	if !req.Since.IsZero() {
+		since := int64(fleet.MillisOf(req.Since))
+		q.keep = append(q.keep, func(h *Held) bool { return h.updated >= since })
+	}
+	if req.Ref != "" {
+		q.keep = append(q.keep, func(h *Held) bool { return slices.Contains(h.refs, req.Ref) })
+	}
+	if req.Only != nil {
+		only := make(map[uint64]bool, len(*req.Only))
+		for _, id := range *req.Only {
+			only[id] = true
+		}
+		q.keep = append(q.keep, func(h *Held) bool { return only[h.ID] })
+	}
+	for _, f := range req.Filters {
+		field, _ := l.Field(f.Field)
+		at, ok := s.places[f.Field]
+		if !ok {
+			return nil, false, nil
+		}
+		keep, ok := field.keeps(at, f)
+		if !ok {
+			return nil, false, nil
+		}
+		q.keep = append(q.keep, keep)
+	}
+	for _, k := range req.Sort {
+		field, at, ok := idField, 0, k.Field == idField.Name
+		if !ok {
+			field, _ = l.Field(k.Field)
+			if at, ok = s.places[k.Field]; !ok {
+				return nil, false, nil
+			}
+		}
+		q.keys = append(q.keys, heldKey{field, at, k.Desc})
+	}
+	q.keys = append(q.keys, heldKey{field: idField})
+	return q, true, nil
+}
+
+// speaksOf says whether all words occur.
+func (q *Question) speaksOf(h *Held) bool {
+	for i, word := range q.words {
+		if !strings.Contains(h.sought, word) && (q.bare[i] == "" || !strings.Contains(h.sought, q.bare[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// Words says whether words are sought.
+func (q *Question) Words() bool { return len(q.words) > 0 }
+
+// keeps is a filter; false if only the store can tell.
+func (f *ListField) keeps(at int, filter Filter) (func(*Held) bool, bool) {
+	if f.Type == NumberField || f.Type == TimeField {
+		values := make([]int64, len(filter.Values))
+		for i, text := range filter.Values {
+			values[i], _ = f.number(text) // build has looked at it
+		}
+		value := values[0]
+		switch never := f.Type == TimeField && !f.Never; filter.Op {
+		case "eq":
+			return func(h *Held) bool { return slices.Contains(values, h.numbers[at]) }, true
+		case "gt":
+			return func(h *Held) bool { return h.numbers[at] > value }, true
+		case "gte":
+			return func(h *Held) bool { return h.numbers[at] >= value }, true
+		case "lt": // what is not known is not before anything
+			return func(h *Held) bool { return !(never && h.numbers[at] == 0) && h.numbers[at] < value }, true
+		default:
+			return func(h *Held) bool { return !(never && h.numbers[at] == 0) && h.numbers[at] <= value }, true
+		}
+	}
+	values := slices.Clone(filter.Values)
+	if f.Type == TagsField {
+		return func(h *Held) bool {
+			return slices.ContainsFunc(h.lists[at], func(tag string) bool { return slices.Contains(values, tag) })
+		}, true
+	}
+	value := values[0]
+	switch never := f.Type == TextField && !f.Never; filter.Op {
+	case "gt":
+		return func(h *Held) bool { return h.text(at) > value }, true
+	case "gte":
+		return func(h *Held) bool { return h.text(at) >= value }, true
+	case "lt":
+		return func(h *Held) bool { return !(never && h.text(at) == "") && h.text(at) < value }, true
+	case "lte":
+		return func(h *Held) bool { return !(never && h.text(at) == "") && h.text(at) <= value }, true
+	}
+	for i, value := range values {
+		switch {
+		case f.Type == TextField:
+			continue
+		case !ascii(value):
+			return nil, false
+		case f.Type == WordsField:
+			values[i] = smallASCII(strings.Trim(value, " "))
+		default:
+			values[i] = strings.ToUpper(bareCode(value))
+		}
+	}
+	if f.Type == TextField {
+		return func(h *Held) bool { return slices.Contains(values, h.text(at)) }, true
+	}
+	same := wordsAre
+	if f.Type == CodeField {
+		same = codeIs
+	}
+	return func(h *Held) bool {
+		text := h.text(at)
+		switch {
+		case f.Type == CodeField && text == "":
+			return false
+		case h.folded != nil:
+			return slices.Contains(values, h.folded[at])
+		}
+		return slices.ContainsFunc(values, func(value string) bool { return same(text, value) })
+	}, true
+}
+
+// wordsAre says whether a text of ASCII is what a WordsField must be the same as.
+func wordsAre(text, folded string) bool { return strings.EqualFold(strings.Trim(text, " "), folded) }
+
+// codeIs is wordsAre of a CodeField.
+func codeIs(text, folded string) bool {
+	n := 0
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case 'a' <= c && c <= 'z':
+			c -= 'a' - 'A'
+		case 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
+		default:
+			continue
+		}
+		if n == len(folded) || folded[n] != c {
+			return false
+		}
+		n++
+	}
+	return n == len(folded)
+}
+
+// Match says whether a record is one of those that are asked for.
+func (q *Question) Match(h *Held) bool {
+	for _, keep := range q.keep {
+		if !keep(h) {
+			return false
+		}
+	}
+	return true
+}
+
+// Compare orders two records.
+func (q *Question) Compare(a, b *Held) int {
+	for i := range q.keys {
+		if c := q.keys[i].compare(a, b); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// compare orders two records by the key.
+func (k *heldKey) compare(a, b *Held) (c int) {
+	switch {
+	case k.field == idField:
+		c = cmp.Compare(a.ID, b.ID)
+	case k.field.Type == NumberField || k.field.Type == TimeField:
+		c = cmp.Compare(a.numbers[k.at], b.numbers[k.at])
+	default:
+		c = strings.Compare(a.text(k.at), b.text(k.at))
+	}
+	if k.desc {
+		return -c
+	}
+	return c
+}
+
+// text is the key of a record, as a cursor has it.
+func (k *heldKey) text(h *Held) string {
+	switch {
+	case k.field == idField:
+		return strconv.FormatUint(h.ID, 10)
+	case k.field.Type == NumberField || k.field.Type == TimeField:
+		return strconv.FormatInt(h.numbers[k.at], 10)
+	}
+	return h.text(k.at)
+}
+
+// after orders a record against the key of a cursor.
+func (k *heldKey) after(h *Held, key string) (c int) {
+	switch {
+	case k.field == idField || k.field.Type == NumberField || k.field.Type == TimeField:
+		n, _ := k.field.number(key) // build has looked at it
+		switch {
+		case k.field != idField:
+			c = cmp.Compare(h.numbers[k.at], n)
+		case n < 0:
+			c = 1
+		default:
+			c = cmp.Compare(h.ID, uint64(n))
+		}
+	default:
+		c = strings.Compare(h.text(k.at), key)
+	}
+	if k.desc {
+		return -c
+	}
+	return c
+}
+
+// Page is what a request shows of all records that match its question, in the order of Compare.
+func (q *Question) Page(all []*Held, req ListRequest) ListPage {
+	from := 0
+	if req.After != nil {
+		from = sort.Search(len(all), func(i int) bool {
+			for k := range q.keys {
+				if c := q.keys[k].after(all[i], req.After[k]); c != 0 {
+					return c > 0
+				}
+			}
+			return false
+		})
+	}
+	from = min(from+req.Offset, len(all))
+	to := min(from+req.Limit, len(all))
+	page := ListPage{Total: len(all)}
+	for _, h := range all[from:to] {
+		page.Records = append(page.Records, h.Stored())
+	}
+	if to < len(all) && to > from {
+		for k := range q.keys {
+			page.Next = append(page.Next, q.keys[k].text(all[to-1]))
+		}
+	}
+	return page
+}

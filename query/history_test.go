@@ -1,0 +1,66 @@
+package query_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+// A page of what was derived of one vehicle, and how many rows there are of it, read its granules and not its
+// account's.
+func TestHistoryOfAVehicleReadsTheVehiclesGranules(t *testing.T) {
+	db := schematest.Open(t)
+	args := []any{clickhouse.Named("account", uint64(1)), clickhouse.Named("vehicles", []uint64{50}),
+		clickhouse.Named("from", int64(0)), clickhouse.Named("to", int64(4_000_000_000_000)),
+		clickhouse.Named("since", int64(0)), clickhouse.Named("deleted", uint8(0)), clickhouse.Named("open", int8(-1)),
+		clickhouse.Named("late", int8(-1)), clickhouse.Named("acknowledged", int8(-1)), clickhouse.Named("plan", uint64(0)),
+		clickhouse.Named("geofences", []uint64{}), clickhouse.Named("rules", []uint64{}),
+		clickhouse.Named("kinds", []string{}), clickhouse.Named("severities", []string{}),
+		clickhouse.Named("statuses", []string{}), clickhouse.Named("any", uint8(1)), clickhouse.Named("ids", []uint64{}),
+		clickhouse.Named("direction", int8(-1)), clickhouse.Named("by_update", uint8(0)),
+		clickhouse.Named("after_time", int64(-1<<62)), clickhouse.Named("after_id", int64(-1<<62)),
+		clickhouse.Named("limit", uint64(20)), clickhouse.Named("offset", uint64(0))}
+	// most returns the most granules that a query reads after its key was looked at, and all that there are.
+	most := func(text string) (read, of int) {
+		t.Helper()
+		byKey := false
+		err := schemas.EachRow(t.Context(), db, "explain a query", "EXPLAIN indexes = 1 "+text, args,
+			func(row schemas.Row) error {
+				var line string
+				if err := row.Scan(&line); err != nil {
+					return err
+				}
+				line = strings.TrimLeft(line, " │├└─")
+				byKey = line == "PrimaryKey" || byKey
+				var some, all int
+				if n, _ := fmt.Sscanf(line, "Granules: %d/%d", &some, &all); n == 2 && byKey {
+					read, of, byKey = max(read, some), max(of, all), false
+				}
+				return nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read, of
+	}
+	for _, table := range []string{"trips", "stops", "charges", "visits", "driving_events", "alerts", "route_runs"} {
+		exec(t, db, `INSERT INTO `+table+` (account, vehicle, id, revision, start_at, end_at, updated_at, body)
+			SELECT 1, number % 100, number, 1, toDateTime64('2026-01-01 00:00:00', 3, 'UTC') + number * 20 AS start_at,
+				start_at + 10, start_at + 20, '{}'
+			FROM numbers(100000)`)
+		for _, name := range []string{table + "_list", table + "_count"} {
+			if read, of := most(schemas.Query(name)); of < 10 || read == 0 || read > 3 {
+				t.Errorf("%s reads %d of %d granules", name, read, of)
+			}
+		}
+	}
+	if read, _ := most("SELECT count() FROM trips WHERE account = {account:UInt64} AND has({vehicles:Array(UInt64)}, " +
+		"intDiv(id, 1000))"); read < 10 {
+		t.Errorf("a question that scans reads %d granules: this test would not see it", read)
+	}
+}
