@@ -9,6 +9,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
+CONSOLE_DIR := api/console
+CONSOLE_FILES := $(shell git ls-files $(CONSOLE_DIR)/web 2>/dev/null)
+# What the description of the interface is made of.
+INTERFACE_FILES := $(shell git ls-files '*.go' ':!*_test.go' ':!pipeline' ':!loadtest' ':!cmd' ':!deploy' ':!api/console' 2>/dev/null)
 IN_MEMORY := deploy/embedded/in-memory.sh
 GOFILES := $(shell git ls-files '*.go' 2>/dev/null)
 FUZZTIME ?= 20s
@@ -22,7 +26,10 @@ ACME_DIR ?= /tmp/motorpool-acme
 PEBBLE := v2.10.1
 VULN_DB ?= https://vuln.go.dev
 SIGNATURES_DIR ?= /tmp/motorpool-signatures
+CONSOLE_PAGES_DIR ?= /tmp/motorpool-console
 OAUTH_CLIENTS_DIR ?= /tmp/motorpool-oauth-clients
+PAGES_DIR ?= /tmp/motorpool-pages
+CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -42,13 +49,31 @@ $(NPM_DIR)/node_modules/.installed: $(NPM_DIR)/package-lock.json
 	npm ci --prefix $(NPM_DIR) --no-audit --no-fund
 	@touch $@
 
+.PHONY: console
+console: $(CONSOLE_DIR)/built/index.html ## build what people see in a browser; the program takes it in when it is built
+
+$(CONSOLE_DIR)/web/node_modules/.installed: $(CONSOLE_DIR)/web/package-lock.json
+	@echo "installing what the console is built with (once)" >&2
+	npm ci --prefix $(CONSOLE_DIR)/web --no-audit --no-fund
+	@touch $@
+
+$(CONSOLE_DIR)/web/src/client/schema.d.ts: $(CONSOLE_DIR)/web/node_modules/.installed $(INTERFACE_FILES)
+	@mkdir -p $(CONSOLE_DIR)/web/client
+	$(GO) run ./cmd/motorpool openapi >$(CONSOLE_DIR)/web/client/openapi.json
+	npm run --silent --prefix $(CONSOLE_DIR)/web client
+
+$(CONSOLE_DIR)/built/index.html: $(CONSOLE_DIR)/web/src/client/schema.d.ts $(CONSOLE_FILES)
+	npm run --silent --prefix $(CONSOLE_DIR)/web check
+	rm -rf $(CONSOLE_DIR)/built/assets
+	npm run --silent --prefix $(CONSOLE_DIR)/web build
+
 .PHONY: build
-build: deps ## build bin/motorpool
+build: deps console ## build bin/motorpool, with the console in it
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/motorpool ./cmd/motorpool
 
 ##@ check
 .PHONY: test
-test: deps ## lint and run every test against the real engines
+test: deps console ## lint and run every test against the real engines
 	@$(MAKE) --no-print-directory lint
 	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 20m ./...
 
@@ -136,6 +161,11 @@ else
 	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool'
 endif
 
+.PHONY: console-pages
+console-pages: build ## the console in a real browser, with vehicles that drive; pictures are kept (CHROMIUM)
+	CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts
+	@echo "pictures are in $(CONSOLE_PAGES_DIR)" >&2
+
 .PHONY: bi-attempts
 bi-attempts: deps ## what a user for analysts tries in vain, by a real client (Python: clickhouse-connect)
 	python3 -m venv $(BI_DIR)
@@ -174,6 +204,15 @@ oauth-clients: deps ## access tokens are had with the libraries that programs us
 	python3 -m venv $(OAUTH_CLIENTS_DIR)/python
 	$(OAUTH_CLIENTS_DIR)/python/bin/pip install -q -r $(OAUTH_CLIENTS_DIR)/requirements.txt
 	MOTORPOOL_REQUIRE_ENGINES=1 deploy/embedded/in-memory.sh $(GO) test ./api -count=1 -v -tags client -run TestOtherLibraries -args -tools $(OAUTH_CLIENTS_DIR)
+
+.PHONY: pages
+pages: build ## the pages on which people sign in, in a real browser, with passkeys, and looked at by axe-core (Python: playwright; CHROMIUM)
+	mkdir -p $(PAGES_DIR)
+	cp api/user/browser/* $(PAGES_DIR)
+	npm ci --prefix $(PAGES_DIR) --no-audit --no-fund
+	python3 -m venv $(PAGES_DIR)/python
+	$(PAGES_DIR)/python/bin/pip install -q -r $(PAGES_DIR)/requirements.txt
+	loadtest/openapi/with-motorpool.sh bin/motorpool $(PAGES_DIR)/python/bin/python $(PAGES_DIR)/pages.py "$$(command -v $(CHROMIUM))" $(PAGES_DIR)/node_modules/axe-core/axe.min.js $(PAGES_DIR)/pictures
 
 .PHONY: state
 state: deps ## keep the newest schema in schemas/states as that of a release, RELEASE=v0.1.0

@@ -91,6 +91,7 @@ const (
 
 	UserPrefix    = "usr_"
 	SessionPrefix = "ses_"
+	PasskeyPrefix = "pky_"
 
 	ClientPrefix       = "ocl_"
 	ClientSecretPrefix = "ocs_"

@@ -15,6 +15,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/account"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/console"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/desk/audit"
 	"github.com/motorpool/fleet/api/desk/event"
@@ -112,18 +113,27 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.hook.Routes()
 	a.oauth.Routes()
 	a.user.Routes()
+	console.Routes(s)
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil
 }
 
-// signIn is the address of the page on which people sign in and come back to next.
-func signIn(next string) string { return user.SignInPath + "?next=" + url.QueryEscape(next) }
+// signIn is the address of the page on which people sign in and come back to next; with again those too who are signed
+// in.
+func signIn(next string, again bool) string {
+	to := user.SignInPath + "?next=" + url.QueryEscape(next)
+	if again {
+		to += "&again=true"
+	}
+	return to
+}
 
 // Run does the duties of the rental half, which time brings about, and imports and exports, until ctx ends.
 func (a *API) Run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return a.Store.HoldNode(ctx) })
+	all.Go(func() error { return a.Roster.Run(ctx) })
 	all.Go(func() error { return a.desk.Run(ctx) })
 	all.Go(func() error { return a.transfer.Run(ctx) })
 	all.Go(func() error { return a.account.RunAudit(ctx) })

@@ -91,8 +91,11 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	for _, f := range change {
 		f(&cfg, &deps)
 	}
+	name := "First"
 	if deps.DB == nil {
 		deps.DB = schematest.Open(t)
+	} else {
+		name += " on " + server.Listener.Addr().String() // the store has another world's first
 	}
 	w.db = deps.DB
 	deps.Events = &eventtest.Publisher{T: t, To: deps.Events, Check: func() *eventtest.Check {
@@ -115,7 +118,7 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	server.Start()
 	t.Cleanup(server.Close)
 	w.url = server.URL
-	w.account = w.newAccount("First")
+	w.account = w.newAccount(name)
 	w.key = w.newKey(w.account, auth.Admin)
 	return w
 }

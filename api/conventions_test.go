@@ -235,7 +235,7 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/v1/vehicles?make=%zz", "", nil, 400, "invalid_request", ""},
 		{"POST", "/v1/vehicles?dry_run=true", valid, nil, 400, "invalid_request", "dry_run"},
 		{"GET", "/v1/nothing", "", nil, 404, "not_found", ""},
-		{"GET", "/", "", nil, 404, "not_found", ""},
+		{"GET", "/nothing", "", nil, 404, "not_found", ""},
 		{"GET", "/v1/vehicles/veh_1", "", nil, 404, "not_found", ""},
 		{"GET", "/v1/vehicles/1", "", nil, 404, "not_found", ""},
 		{"GET", "/v1/vehicles/dev_" + strings.TrimPrefix(id, "veh_"), "", nil, 404, "not_found", ""},
@@ -362,7 +362,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	r := w.do("GET", "/v1/vehicles", "", "X-Request-Id", "my-request.1").ok(200)
 	for name, want := range map[string]string{
 		"X-Request-Id": "my-request.1", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff",
-		"X-Frame-Options": "DENY", "RateLimit-Policy": `"read";q=6000;w=60`, "X-RateLimit-Limit": "6000",
+		"X-Frame-Options": "DENY", "RateLimit-Policy": `"read";q=60000;w=60`, "X-RateLimit-Limit": "60000",
 		"Access-Control-Allow-Origin": "",
 	} {
 		wantEqual(t, name, r.header.Get(name), want)

@@ -104,6 +104,20 @@ func TestWhatIsDoneWithACredentialIsInAnAudit(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
+	t.Run("OAuth clients", func(t *testing.T) {
+		path := "/v1/oauth_clients"
+		id := w.do("POST", path, `{"name":"Planner","type":"confidential","grant_types":["client_credentials"],"scopes":["vehicles:read"]}`).ok(201).
+			id()
+		path += "/" + id
+		w.do("PATCH", path, `{"scopes":["vehicles:read","bookings:read"]}`).ok(200)
+		w.do("POST", path+"/disable", "").ok(200)
+		w.do("POST", path+"/enable", "").ok(200)
+		w.do("DELETE", path, "").ok(204)
+		want := []string{"revoked removed 1", "changed enabled 1", "revoked disabled 1", "changed 1", "created 1"}
+		if got := w.audit("&credential_id=" + id); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
 	t.Run("pages", func(t *testing.T) {
 		all := w.do("GET", "/v1/credential_audit?per_page=100&until="+time.Now().UTC().Format(time.RFC3339Nano), "").ok(200)
 		var paged []string

@@ -34,7 +34,13 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	w.do("POST", "/v1/devices/"+device+"/assign", `{"vehicle_id":"`+vehicle+`","from":null}`).ok(200)
 	w.live(vehicle, w.account)
 	add("/v1/api_keys", `{"name":"SECRETKEYNAME","scopes":["vehicles:read"]}`)
-	add("/v1/users", `{"name":"SECRETNOTE","email":"secretnote@example.com","role":"owner"}`)
+	user := w.do("POST", "/v1/users", `{"name":"SECRETNOTE","email":"secretnote@example.com","role":"owner"}`).ok(201)
+	ids["/v1/users/{id}"] = user.id()
+	there := w.browser()
+	there.accept(user.object()["invitation_url"].(string)).ok(303)
+	there.register(w.newDevice(false), "SECRETNOTE").ok(200)
+	ids["/v1/users/{id}/passkeys/{passkey}"] = fmt.Sprint(w.do("GET", "/v1/users/"+user.id()+"/passkeys", "").
+		data()[0]["id"])
 	_, ann := w.person("ann@example.com", auth.Clerk)
 	ids["/v1/sessions/{id}"] = fmt.Sprint(w.do("GET", "/v1/sessions?user_id="+ann, "").data()[0]["id"])
 	fence := add("/v1/geofences",

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -57,34 +57,35 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
 
 	calls := 0
-	walk(t, w.world, func(method, path, name, body string, params []string) {
-		if name == "getEventType" {
-			return // which is everybody's
+	for _, op := range operations(w.world) {
+		if op.id == "getEventType" {
+			continue // which is everybody's
 		}
 		// A body may name what is somebody else's too.
-		body = inBodies.Replace(body)
-		one := path
-		if strings.Contains(path, "{") {
-			one = fill(t, path, ids)
+		body := inBodies.Replace(op.body)
+		one := op.path
+		if strings.Contains(op.path, "{") {
+			one = fill(t, op.path, ids)
 		}
 		calls++
-		r := w.do(method, one+naming(params, ids), body)
+		r := w.do(op.method, one+naming(op.params, ids), body)
 		for _, secret := range secrets {
 			shown := string(r.body)
 			// What was asked for by name may stand in the refusal; that is no news to whoever asked.
 			if strings.Contains(strings.NewReplacer(one, "", vehicle, "", device, "", "SECRETUNIQUE", "").Replace(shown),
 				secret) {
-				t.Errorf("%s (%s %s) shows %s: %d %s", name, method, one, secret, r.status, shown)
+				t.Errorf("%s (%s %s) shows %s: %d %s", op.id, op.method, one, secret, r.status, shown)
 			}
 		}
-		if strings.Contains(path, "{") && r.status != 404 {
+		if strings.Contains(op.path, "{") && r.status != 404 {
 			// Any other refusal is made before the record is looked at, and must not depend on whether it exists.
-			nobody := w.do(method, ofNobody.Replace(one), body)
+			nobody := w.do(op.method, ofNobody.Replace(one), body)
 			if r.status < 400 || nobody.status != r.status {
-				t.Errorf("%s (%s %s): %d, and %d for an id of nobody: %s", name, method, one, r.status, nobody.status, r.body)
+				t.Errorf("%s (%s %s): %d, and %d for an id of nobody: %s", op.id, op.method, one, r.status, nobody.status,
+					r.body)
 			}
 		}
-	})
+	}
 	// With records of its own in the path, and the other account's in the body.
 	mine := w.vehicle(`{"make":"A","model":"B"}`)
 	tracker := w.do("POST", "/v1/devices", `{"unique_id":"MINE"}`).ok(201).id()
@@ -99,40 +100,6 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	w.key = first
 	if after := state(); after != before {
 		t.Errorf("the first account changed:\n%s\nwas\n%s", after, before)
-	}
-}
-
-// Without a key no operation answers but those that are public, and with a key without scopes no operation that needs
-// one.
-func TestEveryOperationAsksForItsScope(t *testing.T) {
-	w := newWorld(t)
-	public := map[string]bool{}
-	for _, rt := range w.api.Routes {
-		public[rt.ID] = rt.Public
-	}
-	bare := w.newKey(w.account)
-	walk(t, w, func(method, path, name, body string, _ []string) {
-		if public[name] {
-			return
-		}
-		path = strings.NewReplacer("{id}", "veh_1").Replace(path)
-		w.do(method, path, body, "Authorization", "").problem(401, "unauthorized")
-		if name != "getAccount" && name != "listEventTypes" && name != "getEventType" {
-			w.do(method, path, body, "Authorization", "Bearer "+bare).problem(403, "insufficient_scope")
-		}
-	})
-	var open []string
-	for name, is := range public {
-		if is {
-			open = append(open, name)
-		}
-	}
-	sort.Strings(open)
-	for _, name := range open {
-		if !regexp.MustCompile(`(?i)^get(openapi|docs)|osmand|AccessToken$|` +
-			`^(getAuthorizationServer|getProtectedResource|getSigningKeys|askForConsent|answerConsent)$`).MatchString(name) {
-			t.Errorf("%s is public", name)
-		}
 	}
 }
 
@@ -178,9 +145,17 @@ func naming(params []string, ids map[string]string) string {
 	return "?" + values.Encode()
 }
 
-// walk calls f for every operation of the served OpenAPI document, with a body made from its example or schema.
-func walk(t *testing.T, w *world, f func(method, path, name, body string, params []string)) {
-	t.Helper()
+// operation is one of the served OpenAPI document.
+type operation struct {
+	id, method, path string
+	body             string // made from its example or schema; empty if it takes none
+	params           []string
+	security         []map[string][]string // any one of them lets in: scopes by the scheme of the credential
+}
+
+// operations are all of the served OpenAPI document.
+func operations(w *world) (all []operation) {
+	w.t.Helper()
 	var doc struct {
 		Paths map[string]map[string]struct {
 			OperationID string `json:"operationId"`
@@ -188,43 +163,39 @@ func walk(t *testing.T, w *world, f func(method, path, name, body string, params
 			RequestBody *struct {
 				Content map[string]struct{ Schema schemaDoc }
 			}
+			Security []map[string][]string
 		}
 		Components struct{ Schemas map[string]schemaDoc }
 	}
 	if err := json.Unmarshal(w.do("GET", "/v1/openapi.json", "").ok(200).body, &doc); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	var paths []string
-	for path := range doc.Paths {
-		paths = append(paths, path)
-	}
-	sort.Strings(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
-			op, ok := doc.Paths[path][method]
+			said, ok := doc.Paths[path][method]
 			if !ok {
 				continue
 			}
-			body := ""
-			if op.RequestBody != nil {
-				body = "{}"
-				if media, ok := op.RequestBody.Content["application/json"]; ok {
+			op := operation{id: said.OperationID, method: strings.ToUpper(method), path: path, security: said.Security}
+			if said.RequestBody != nil {
+				op.body = "{}"
+				if media, ok := said.RequestBody.Content["application/json"]; ok {
 					text, err := json.Marshal(media.Schema.example(doc.Components.Schemas, 0))
 					if err != nil {
-						t.Fatal(err)
+						w.t.Fatal(err)
 					}
-					body = string(text)
+					op.body = string(text)
 				}
 			}
-			var params []string
-			for _, p := range op.Parameters {
+			for _, p := range said.Parameters {
 				if p.In == "query" {
-					params = append(params, p.Name)
+					op.params = append(op.params, p.Name)
 				}
 			}
-			f(strings.ToUpper(method), path, op.OperationID, body, params)
+			all = append(all, op)
 		}
 	}
+	return all
 }
 
 // schemaDoc is as much of a JSON schema as it takes to make a document that fits it.

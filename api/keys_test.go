@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/ingest"
+	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 )
 
@@ -217,6 +219,64 @@ func TestLimitsAreToldAndHeld(t *testing.T) {
 	w.do("GET", "/v1/vehicles", "").ok(200)
 	w.do("GET", "/v1/vehicles", "").ok(200)
 	w.do("GET", "/v1/vehicles", "").problem(429, "rate_limited") // the account's five are used up
+}
+
+// TestAnOperatorGivesAnAccountLimitsOfItsOwn: they hold for its keys and clients, are felt within seconds, and the
+// account cannot change them itself.
+func TestAnOperatorGivesAnAccountLimitsOfItsOwn(t *testing.T) {
+	w := newWorld(t, func(c *rest.Config, _ *Deps) { c.Auth.Limits = auth.LimitsOf(1_000) })
+	other := w.newKey(w.newAccount("Second"), auth.Admin)
+	c := w.oauthClient(forItself)
+	access := "Bearer " + w.form("/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id},
+		"client_secret": {c.secret}}).ok(200).object()["access_token"].(string)
+	policy := func(credential ...string) string {
+		t.Helper()
+		return w.do("GET", "/v1/vehicles", "", credential...).ok(200).header.Get("RateLimit-Policy")
+	}
+	give := func(n *int) {
+		t.Helper()
+		accounts := record.NewLog(w.api.Store, record.Accounts)
+		_, err := accounts.Update(t.Context(), record.Author{Actor: "cli"}, w.account, uint64(w.account), 0,
+			func(rec *record.Record[record.Account]) error {
+				rec.Body.RateLimit = n
+				return nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Add(int64(6 * time.Second))
+	}
+	wantEqual(t, "of a key, as of the server", policy(), `"read";q=1000;w=60`)
+	give(new(7_000))
+	wantEqual(t, "of a key", policy(), `"read";q=7000;w=60`)
+	wantEqual(t, "of a token", policy("Authorization", access), `"read";q=7000;w=60`)
+	wantEqual(t, "of another account", policy("Authorization", "Bearer "+other), `"read";q=1000;w=60`)
+	wantEqual(t, "of a write", w.do("PATCH", "/v1/account", `{"name":"First"}`).ok(200).header.Get("RateLimit-Policy"),
+		`"write";q=1400;w=60`)
+	wantEqual(t, "as the account sees it", w.do("GET", "/v1/account", "").ok(200).object()["rate_limit"], any(7000.0))
+	for _, body := range []string{`{"rate_limit":8000}`, `{"rate_limit":null}`, `{"rate_limit":0}`} {
+		p := w.do("PATCH", "/v1/account", body).problem(422, "validation_failed")
+		if len(p.Errors) != 1 || p.Errors[0].Code != "read_only" {
+			t.Errorf("%s: %+v", body, p.Errors)
+		}
+	}
+	give(new(0))
+	r := w.do("GET", "/v1/vehicles", "").ok(200)
+	for _, name := range []string{"RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining"} {
+		wantEqual(t, name+" without a limit", r.header.Get(name), "")
+	}
+	give(new(3))
+	for range 3 {
+		w.do("GET", "/v1/vehicles", "").ok(200)
+	}
+	r = w.do("GET", "/v1/vehicles", "")
+	r.problem(429, "rate_limited")
+	wantEqual(t, "policy", r.header.Get("RateLimit-Policy"), `"read";q=3;w=60`)
+	if s := r.header.Get("Retry-After"); s != "20" && s != "19" {
+		t.Errorf("Retry-After %s", s)
+	}
+	give(nil)
+	wantEqual(t, "when it is taken back", policy(), `"read";q=1000;w=60`)
 }
 
 // A request is a small thing, and may carry ten thousand reports.

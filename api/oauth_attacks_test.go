@@ -1,21 +1,29 @@
 package api
 
 import (
+	"crypto/ecdsa"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"html"
+	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/api/oauth/token"
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 )
 
 // What somebody may try on the way from a question to a person to a token is refused.
@@ -88,25 +96,6 @@ func TestAttacksOnConsentAndCodes(t *testing.T) {
 		}
 	}
 	other.redeem(code).refusedAs(400, "invalid_grant")
-	// Of many who redeem it at once one at most has a token, and it does not work.
-	var wait sync.WaitGroup
-	var lock sync.Mutex
-	var tokens []string
-	for range 8 {
-		wait.Go(func() {
-			if r := c.redeem(code); r.status == 200 {
-				lock.Lock()
-				tokens = append(tokens, r.object()["access_token"].(string))
-				lock.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	if len(tokens) != 1 {
-		t.Fatalf("%d tokens of one code", len(tokens))
-	}
-	b.clock.Add(int64(5 * time.Second))
-	b.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+tokens[0]).problem(401, "unauthorized")
 	late := b.code(c.id)
 	b.clock.Add(int64(61 * time.Second))
 	c.redeem(late).refusedAs(400, "invalid_grant")
@@ -125,7 +114,7 @@ func TestAttacksOnConsentAndCodes(t *testing.T) {
 	b.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+second["access_token"].(string)).
 		problem(401, "unauthorized")
 	ended := b.do("GET", "/v1/oauth_grants?archived=true&client_id="+c.id, "").data()
-	if len(ended) < 2 {
+	if len(ended) != 1 || ended[0]["ended"] != record.GrantRefreshReused {
 		t.Errorf("ended %v", ended)
 	}
 	// One that is given back ends it, too; by its own client alone.
@@ -142,107 +131,141 @@ func TestAttacksOnConsentAndCodes(t *testing.T) {
 	}
 }
 
-// A token that is not ours, or not for this, is none.
+// forged is a token whose signature over its header and claims is good, by a key.
+func forged(t *testing.T, key *ecdsa.PrivateKey, head map[string]any, claims any) string {
+	t.Helper()
+	signed := unsigned(t, head, claims)
+	sum := sha256.Sum256([]byte(signed))
+	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed + "." + base64.RawURLEncoding.EncodeToString(append(r.FillBytes(make([]byte, 32)),
+		s.FillBytes(make([]byte, 32))...))
+}
+
+func unsigned(t *testing.T, head map[string]any, claims any) string {
+	t.Helper()
+	var parts []string
+	for _, part := range []any{head, claims} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, base64.RawURLEncoding.EncodeToString(text))
+	}
+	return strings.Join(parts, ".")
+}
+
+// with is a copy of an object in which some members, pairs of name and value, are others; nil takes one away.
+func with(object map[string]any, pairs ...any) map[string]any {
+	object = maps.Clone(object)
+	for i := 0; i < len(pairs); i += 2 {
+		if object[pairs[i].(string)] = pairs[i+1]; pairs[i+1] == nil {
+			delete(object, pairs[i].(string))
+		}
+	}
+	return object
+}
+
+// signingKey is the key that access tokens are signed with.
+func (w *world) signingKey() (id string, key *ecdsa.PrivateKey) {
+	w.t.Helper()
+	rec, err := record.NewLog(w.api.Store, record.OAuthKeyrings).Get(w.t.Context(), 0, 1)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	secret, err := w.api.oauth.Settings.Keys.Open("oauth/signing_key/"+rec.Body.Keys[0].ID, rec.Body.Keys[0].Sealed)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	der, err := base64.RawStdEncoding.DecodeString(secret)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	read, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return rec.Body.Keys[0].ID, read.(*ecdsa.PrivateKey)
+}
+
+// A token that is not ours, or not for this, is none: each has a good signature over what it says, by the thief's key
+// or by ours, so that nothing but what is changed is in the way.
 func TestAttacksOnAccessTokens(t *testing.T) {
 	w := newWorld(t)
 	c := w.oauthClient(forItself)
 	good := c.token()
-	parts := strings.Split(good, ".")
-	read := func(part string, into any) {
-		raw, err := base64.RawURLEncoding.DecodeString(part)
-		if err != nil || json.Unmarshal(raw, into) != nil {
-			t.Fatal(err)
-		}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(good, ".")[1])
+	var claims map[string]any
+	if err != nil || json.Unmarshal(raw, &claims) != nil {
+		t.Fatal(err)
 	}
-	var head map[string]any
-	var claims token.Claims
-	read(parts[0], &head)
-	read(parts[1], &claims)
-	rec, err := record.NewLog(w.api.Store, record.OAuthKeyrings).Get(t.Context(), 0, 1)
+	kid, key := w.signingKey()
+	thief := newSigner(t)
+	head := map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": kid}
+	ours := func(pairs ...any) string { return forged(t, key, with(head, pairs...), claims) }
+	theirs := func(pairs ...any) string { return forged(t, thief.key, with(head, pairs...), claims) }
+	saying := func(pairs ...any) string {
+		return forged(t, key, head, with(with(claims, "jti", rand.Text()), pairs...))
+	}
+	try := func(text string) *reply { return w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+text) }
+	try(ours()).ok(200)
+	try(saying()).ok(200)
+
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := w.api.oauth.Settings
-	secret, err := deps.Keys.Open("oauth/signing_key/"+rec.Body.Keys[0].ID, rec.Body.Keys[0].Sealed)
-	if err != nil {
-		t.Fatal(err)
+	hashed := func(secret []byte) string {
+		text := unsigned(t, with(head, "alg", "HS256"), claims)
+		mac := hmac.New(sha256.New, secret)
+		mac.Write([]byte(text))
+		return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
-	ours, err := token.ReadKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign, err := token.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ring, public := foreign.ID, ours.Public()
-	foreign.ID = ours.ID
-	signed := func(k *token.Key, change func(*token.Claims)) string {
-		claims := claims
-		claims.ID = rand.Text()
-		if change != nil {
-			change(&claims)
-		}
-		text, err := k.Sign(claims)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	// Only what is changed is in the way.
-	w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+signed(ours, nil)).ok(200)
-	der, err := x509.MarshalPKIXPublicKey(public.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write := func(head map[string]any) string {
-		text, err := json.Marshal(head)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return base64.RawURLEncoding.EncodeToString(text) + "." + parts[1]
-	}
-	hs := write(map[string]any{"alg": "HS256", "typ": "at+jwt", "kid": ours.ID})
-	mac := hmac.New(sha256.New, der)
-	mac.Write([]byte(hs))
-	foreign2 := *foreign
-	foreign2.ID = ring
-	jwk, _ := json.Marshal(foreign.Public())
-	embedded := write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": ours.ID, "jwk": json.RawMessage(jwk)})
+	jwk := func(k *ecdsa.PrivateKey) any { return jose.JSONWebKey{Key: k.Public(), Algorithm: "ES256", Use: "sig"} }
+	published := w.do("GET", "/oauth/jwks", "", "Authorization", "").ok(200).body
+	parts, now := strings.Split(good, "."), time.Now()
 	attacks := map[string]string{
-		"alg none":                      write(map[string]any{"alg": "none", "typ": "at+jwt", "kid": ours.ID}) + ".",
-		"alg HS256 with the public key": hs + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)),
-		"a foreign key under our name":  signed(foreign, nil), "a foreign key": signed(&foreign2, nil),
-		"a key that it brings": embedded + "." + parts[2],
-		"kid of a path": write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": "../../dev/null"}) +
-			"." + parts[2],
-		"no kid":       write(map[string]any{"alg": "ES256", "typ": "at+jwt"}) + "." + parts[2],
-		"another type": write(map[string]any{"alg": "ES256", "typ": "JWT", "kid": ours.ID}) + "." + parts[2],
-		"crit": write(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": ours.ID, "crit": []string{"x"}}) +
-			"." + parts[2],
-		"no signature": parts[0] + "." + parts[1] + ".", "half": parts[0] + "..",
-		"expired":              signed(ours, func(c *token.Claims) { c.Expires = time.Now().Add(-time.Second).Unix() }),
-		"of the future":        signed(ours, func(c *token.Claims) { c.IssuedAt = time.Now().Add(time.Hour).Unix() }),
-		"another audience":     signed(ours, func(c *token.Claims) { c.Audience = "https://other.example" }),
-		"another issuer":       signed(ours, func(c *token.Claims) { c.Issuer = "https://other.example" }),
-		"no jti":               signed(ours, func(c *token.Claims) { c.ID = "" }),
-		"another account":      signed(ours, func(c *token.Claims) { c.Account = "acc_1" }),
-		"another client":       signed(ours, func(c *token.Claims) { c.ClientID = "ocl_1" }),
-		"a grant that is none": signed(ours, func(c *token.Claims) { c.Grant, c.Subject = "ogr_1", "usr_1" }),
+		"alg none": unsigned(t, with(head, "alg", "none"), claims) + ".", "no signature": parts[0] + "." + parts[1] + ".",
+		"alg None": unsigned(t, with(head, "alg", "None"), claims) + ".", "half": parts[0] + "..",
+		"HS256 with the public key":         hashed(public),
+		"HS256 with the public key as PEM":  hashed(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
+		"HS256 with what is published":      hashed(published),
+		"HS256 with nothing":                hashed(nil),
+		"signed by a thief, under our name": theirs(), "under their name": theirs("kid", thief.thumbprint()),
+		"with their key in the header":  theirs("jwk", jwk(thief.key)),
+		"with their key alone":          theirs("kid", nil, "jwk", jwk(thief.key)),
+		"with their key, and its name":  theirs("kid", thief.thumbprint(), "jwk", jwk(thief.key)),
+		"with an address of their keys": theirs("jku", "https://evil.example/jwks"),
+		"with a certificate of theirs":  theirs("x5u", "https://evil.example/x5u", "x5t", "eA"),
+		"our own key in the header":     ours("jwk", jwk(key)), "no kid": ours("kid", nil),
+		"kid of a path": ours("kid", "../../dev/null"), "kid of a query": ours("kid", "' OR 1=1 --"),
+		"kid that is empty": ours("kid", ""), "a long kid": ours("kid", kid+strings.Repeat("x", 2000)),
+		"no type": ours("typ", nil), "an ID token": ours("typ", "JWT"), "a proof": ours("typ", "dpop+jwt"),
+		"crit": ours("crit", []string{"x"}, "x", 1), "crit of what is there": ours("crit", []string{"kid"}),
+		"another alg": ours("alg", "ES384"), "no alg": ours("alg", nil), "RS256": ours("alg", "RS256"),
+		"expired": saying("exp", now.Add(-time.Second).Unix()), "without end": saying("exp", nil),
+		"of the future": saying("iat", now.Add(time.Hour).Unix()), "for another": saying("aud", "https://other.example"),
+		"for several":     saying("aud", []string{w.url, "https://other.example"}),
+		"of another":      saying("iss", "https://other.example"),
+		"of a like name":  saying("iss", w.url+"/"),
+		"without a jti":   saying("jti", ""),
+		"no client":       saying("client_id", ""),
+		"another account": saying("account", "acc_1"), "another client": saying("client_id", "ocl_1"),
+		"a grant that is none": saying("grant", "ogr_1", "sub", "usr_1"),
+		"bound to a key":       saying("cnf", map[string]any{"jkt": thief.thumbprint()}),
 	}
 	for what, text := range attacks {
-		r := w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+text)
+		r := try(text)
 		if r.status != 401 || !strings.Contains(r.header.Get("WWW-Authenticate"), `error="invalid_token"`) {
 			t.Errorf("%s: %d %s", what, r.status, r.body)
 		}
 	}
-	if more := signed(ours, func(c *token.Claims) { c.Scope = "admin" }); w.do("POST", "/v1/vehicles",
-		`{"make":"A","model":"B"}`, "Authorization", "Bearer "+more).status != 403 {
-		t.Error("a token holds what its client does not")
-	}
-	if w.do("GET", "/v1/vehicles?access_token="+good, "", "Authorization", "").status != 401 {
-		t.Error("a token in the query string is taken")
-	}
+	more := saying("scope", "admin")
+	w.do("POST", "/v1/vehicles", `{"make":"A","model":"B"}`, "Authorization", "Bearer "+more).
+		problem(403, "insufficient_scope")
+	w.do("GET", "/v1/vehicles?access_token="+good, "", "Authorization", "").problem(401, "unauthorized")
 }
 
 // A token that is bound to a key works with proofs of that key, each once, each for its request.
@@ -266,6 +289,14 @@ func TestAttacksOnBoundTokens(t *testing.T) {
 	}
 	once := key.proof("GET", at, access, nil)
 	use(once).ok(200)
+	jwk := func(key any) any { return jose.JSONWebKey{Key: key} }
+	head := map[string]any{"alg": "ES256", "typ": "dpop+jwt", "jwk": jwk(key.key.Public())}
+	said := func(pairs ...any) string {
+		sum := sha256.Sum256([]byte(access))
+		return forged(t, key.key, with(head, pairs...), map[string]any{"jti": rand.Text(), "htm": "GET", "htu": at,
+			"iat": time.Now().Unix(), "ath": base64.RawURLEncoding.EncodeToString(sum[:])})
+	}
+	use(said()).ok(200)
 	set := func(name string, value any) func(map[string]any) { return func(c map[string]any) { c[name] = value } }
 	for what, proof := range map[string]string{
 		"again": once, "none": "", "of another key": thief.proof("GET", at, access, nil),
@@ -276,8 +307,16 @@ func TestAttacksOnBoundTokens(t *testing.T) {
 		"old":    key.proof("GET", at, access, set("iat", time.Now().Add(-2*time.Minute).Unix())),
 		"future": key.proof("GET", at, access, set("iat", time.Now().Add(2*time.Minute).Unix())),
 		"no iat": key.proof("GET", at, access, set("iat", nil)), "no jti": key.proof("GET", at, access, set("jti", "")),
-		"not one": "x", "another type": key.sign(key.key, "JWT", map[string]any{"jti": "a", "htm": "GET", "htu": at,
-			"iat": time.Now().Unix()}),
+		"not one": "x", "for the token": key.proof("POST", tokenAt, access, nil),
+		"a small method": key.proof("get", at, access, nil), "a number as jti": key.proof("GET", at, access, set("jti", 7)),
+		"a long jti": key.proof("GET", at, access, set("jti", strings.Repeat("j", 256))),
+		"too long":   key.proof("GET", at, access, set("more", strings.Repeat("x", 9000))),
+		"two in one": key.proof("GET", at, access, nil) + ", " + key.proof("GET", at, access, nil),
+		"its type":   said("typ", "JWT"), "no type": said("typ", nil), "no key": said("jwk", nil),
+		"named key": said("jwk", nil, "kid", key.thumbprint()), "a thief's key": said("jwk", jwk(thief.key.Public())),
+		"its secret key": said("jwk", jwk(key.key)), "crit": said("crit", []string{"x"}, "x", 1),
+		"alg": said("alg", "ES384"), "alg none": said("alg", "none"),
+		"a secret as key": said("alg", "HS256", "jwk", map[string]any{"kty": "oct", "k": "eA"}),
 	} {
 		r := use(proof)
 		if r.status != 401 || !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "DPoP ") ||
@@ -290,4 +329,167 @@ func TestAttacksOnBoundTokens(t *testing.T) {
 		key.proof("GET", at, "", nil)).problem(401, "unauthorized")
 	bound := c.ask("/oauth/introspect", "token", access).ok(200).object()["cnf"].(map[string]any)
 	wantEqual(t, "bound to", bound["jkt"], key.thumbprint())
+}
+
+// Of all who present one code or one refresh token at the same time, to any of the processes on one store, one wins,
+// and what was granted is over for everybody: one of them is a thief. A proof that one process has seen is old to the
+// others.
+func TestWhatManyPresentAtOnceIsOverForAll(t *testing.T) {
+	b := newVisitor(t)
+	second := newVisitor(t, func(_ *rest.Config, d *Deps) {
+		d.DB, d.IDs = b.db, fleet.NewIDSource(2, time.Now)
+		d.OAuth = oauth.Config{Issuer: b.url, Keys: b.api.oauth.Settings.Keys}
+	})
+	c := b.oauthClient(byConsent)
+	for _, urls := range [][]string{{b.url}, {b.url, second.url}} {
+		code := url.Values{"grant_type": {"authorization_code"}, "client_id": {c.id}, "code": {b.code(c.id)},
+			"redirect_uri": {landing}, "code_verifier": {verifier}}
+		given := c.redeem(b.code(c.id)).ok(200).object()
+		refresh := url.Values{"grant_type": {"refresh_token"}, "client_id": {c.id},
+			"refresh_token": {given["refresh_token"].(string)}}
+		for _, form := range []url.Values{code, refresh} {
+			won := oneWins(t, urls, form)
+			b.clock.Add(int64(5 * time.Second))
+			second.clock.Add(int64(5 * time.Second))
+			for _, at := range []*world{b.world, second.world} {
+				at.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+won["access_token"].(string)).
+					problem(401, "unauthorized")
+				at.form("/oauth/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {c.id},
+					"refresh_token": {won["refresh_token"].(string)}}).refusedAs(400, "invalid_grant")
+			}
+		}
+	}
+	itself := b.oauthClient(strings.Replace(forItself, "Sync", "Own", 1))
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {itself.id}, "client_secret": {itself.secret}}
+	proof := newSigner(t).proof("POST", b.url+"/oauth/token", "", nil)
+	b.form("/oauth/token", form, "DPoP", proof).ok(200)
+	second.form("/oauth/token", form, "DPoP", proof).refusedAs(400, "invalid_dpop_proof")
+}
+
+// oneWins sends a form eight times at once, to the servers in turn, and returns what the one who wins is given.
+func oneWins(t *testing.T, urls []string, form url.Values) (won map[string]any) {
+	t.Helper()
+	var wait sync.WaitGroup
+	var lock sync.Mutex
+	answers := map[int]int{}
+	for i := range 8 {
+		wait.Go(func() {
+			res, err := http.PostForm(urls[i%len(urls)]+"/oauth/token", form)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			lock.Lock()
+			defer lock.Unlock()
+			if answers[res.StatusCode]++; res.StatusCode == http.StatusOK {
+				if err := json.NewDecoder(res.Body).Decode(&won); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if answers[200] != 1 || answers[400] != 7 {
+		t.Fatalf("answers by status: %v", answers)
+	}
+	return won
+}
+
+// What is bound to a key of a program is of no use to whoever has stolen it without the key: neither the code nor the
+// refresh token.
+func TestAThiefNeedsTheKey(t *testing.T) {
+	b := newVisitor(t)
+	c := b.oauthClient(byConsent)
+	key, thief := newSigner(t), newSigner(t)
+	ask := func(signer *signer, pairs ...string) *reply {
+		form := url.Values{"client_id": {c.id}}
+		for i := 0; i < len(pairs); i += 2 {
+			form.Set(pairs[i], pairs[i+1])
+		}
+		if signer == nil {
+			return b.form("/oauth/token", form)
+		}
+		return b.form("/oauth/token", form, "DPoP", signer.proof("POST", b.url+"/oauth/token", "", nil))
+	}
+	code := []string{"grant_type", "authorization_code", "redirect_uri", landing, "code_verifier", verifier, "code",
+		b.code(c.id, "dpop_jkt", key.thumbprint())}
+	ask(thief, code...).refusedAs(400, "invalid_dpop_proof")
+	ask(nil, code...).refusedAs(400, "invalid_dpop_proof")
+	given := ask(key, code...).ok(200).object()
+	refresh := []string{"grant_type", "refresh_token", "refresh_token", given["refresh_token"].(string)}
+	ask(thief, refresh...).refusedAs(400, "invalid_dpop_proof")
+	ask(nil, refresh...).refusedAs(400, "invalid_dpop_proof")
+	next := ask(key, refresh...).ok(200).object()
+	refresh[3] = next["refresh_token"].(string)
+	ask(thief, refresh...).refusedAs(400, "invalid_dpop_proof")
+	use := func(signer *signer) *reply {
+		access := next["access_token"].(string)
+		return b.do("GET", "/v1/vehicles", "", "Authorization", "DPoP "+access, "DPoP",
+			signer.proof("GET", b.url+"/v1/vehicles", access, nil))
+	}
+	use(key).ok(200)
+	use(thief).problem(401, "unauthorized")
+}
+
+// Nothing that somebody makes up is a fault of ours, and nothing of it is given a token or sent elsewhere.
+func TestWhatIsMadeUpIsRefused(t *testing.T) {
+	b := newVisitor(t, func(c *rest.Config, _ *Deps) { c.Auth.Failures = 1e6 })
+	c, itself := b.oauthClient(byConsent), b.oauthClient(strings.Replace(forItself, "Sync", "Own", 1))
+	good := map[string]url.Values{
+		"/oauth/token": {"grant_type": {"authorization_code"}, "client_id": {c.id}, "code": {b.code(c.id)},
+			"redirect_uri": {landing}, "code_verifier": {verifier}},
+		"/oauth/revoke": {"client_id": {itself.id}, "client_secret": {itself.secret}, "token": {"x"},
+			"token_type_hint": {"x"}},
+		"/oauth/introspect": {"client_id": {itself.id}, "client_secret": {itself.secret}, "token": {"x"}},
+		"/oauth/authorize":  {},
+	}
+	ask, err := url.Parse(question(c.id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good["/oauth/authorize"] = ask.Query()
+	send := func(path string, form url.Values) *reply {
+		if path == "/oauth/authorize" {
+			return b.browse("GET", path+"?"+form.Encode(), "")
+		}
+		return b.form(path, form)
+	}
+	for path, form := range good {
+		for name := range form {
+			twice := maps.Clone(form)
+			twice[name] = []string{form.Get(name), form.Get(name)}
+			if r := send(path, twice); r.status != 400 {
+				t.Errorf("%s with %s twice: %d %s", path, name, r.status, r.body)
+			}
+			for _, value := range []string{"\x00", "\xff\xfe", "%", "' OR 1=1 --", "{}", "[]", "..", "mp_ort_", "mp_oac_",
+				"a.b.c", "ocl_18446744073709551616", "<script>", "é", "\r\nSet-Cookie: a=b", strings.Repeat("x", 5000),
+				strings.Repeat("a b ", 5000)} {
+				changed := maps.Clone(form)
+				changed.Set(name, value)
+				r := send(path, changed)
+				to, err := url.Parse(r.header.Get("Location"))
+				if r.status >= 500 || strings.Contains(string(r.body), "access_token") || err != nil ||
+					to.Host != "" && to.Host != "app.example" || strings.Contains(string(r.body), "<script>") ||
+					r.header.Get("Set-Cookie") != "" {
+					t.Errorf("%s with %s=%.20q: %d %v %s", path, name, value, r.status, r.header, r.body)
+				}
+				if r.header.Get("Content-Type") == "text/html; charset=utf-8" && (r.header.Get("X-Frame-Options") != "DENY" ||
+					!strings.Contains(r.header.Get("Content-Security-Policy"), "frame-ancestors 'none'")) {
+					t.Errorf("%s with %s=%.20q may be framed: %v", path, name, value, r.header)
+				}
+			}
+		}
+		if path == "/oauth/authorize" {
+			continue
+		}
+		asForm := []string{"Authorization", "", "Content-Type", "application/x-www-form-urlencoded"}
+		b.do("POST", path, "token=%zz", asForm...).refusedAs(400, "invalid_request")
+		b.do("POST", path, "token="+strings.Repeat("x", 65<<10), asForm...).refusedAs(413, "invalid_request")
+		b.do("POST", path, "", asForm...).refusedAs(401, "invalid_client")
+		for _, basic := range []string{"Basic", "Basic ", "Basic x", "Basic eA==", "Basic JXo6JXo=", "Bearer x",
+			"Basic \x80"} {
+			b.do("POST", path, "token=x", append(asForm[2:], "Authorization", basic)...).refusedAs(401, "invalid_client")
+		}
+	}
 }

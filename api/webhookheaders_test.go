@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -46,4 +47,16 @@ func TestHeadersOfAWebhookEndpointAreOneWhateverTheirLetters(t *testing.T) {
 		t.Errorf("its value would be told to another server: %+v", p.Errors)
 	}
 	w.do("PATCH", path, `{"headers":{"x-c":"1","X-C":"2"}}`).problem(422, "validation_failed")
+	// So it is removed, whatever its letters, and another one that is given stays.
+	for _, body := range []string{`{"headers":{"x-key":null}}`, `{"headers":{"x-b":null,"X-B":"four"}}`,
+		`{"headers":{"x-none":null}}`} {
+		headers := w.do("PATCH", path, body).ok(200).object()["headers"]
+		if fmt.Sprint(headers) != "map[X-B:********]" {
+			t.Errorf("after %s there are %v", body, headers)
+		}
+	}
+	headers := w.do("PATCH", path, `{"headers":{"x-b":null}}`).ok(200).object()["headers"]
+	if fmt.Sprint(headers) != "map[]" {
+		t.Errorf("after all were removed there are %v", headers)
+	}
 }

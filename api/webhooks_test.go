@@ -183,7 +183,9 @@ func (w *world) secretsAreRotated(path, first string, to *receiver) {
 	}
 	signed(map[string]bool{first: true, second: true})
 	wantEqual(w.t, "live", len(w.do("GET", path, "").ok(200).object()["secrets"].([]any)), 2)
-	w.do("POST", path+"/secrets/rotate", "").problem(409, "conflict")
+	if p := w.do("POST", path+"/secrets/rotate", "").problem(409, "conflict"); strings.Contains(p.Detail, " UTC") {
+		w.t.Errorf("a time is told as %s", p.Detail)
+	}
 	w.do("POST", path+"/secrets/rotate", `{"overlap_hours":200}`).problem(422, "validation_failed")
 	w.clock.Add(int64(2*time.Hour + time.Second))
 	wantEqual(w.t, "live", len(w.do("GET", path, "").ok(200).object()["secrets"].([]any)), 1)

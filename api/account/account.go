@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/motorpool/fleet"
@@ -112,6 +113,10 @@ func (a *API) patchAccount(w http.ResponseWriter, r *http.Request) error {
 			if body.BooksClosed != rec.Body.BooksClosed {
 				return fleet.Invalid(fleet.FieldError{Pointer: "/books_closed_through", Code: "read_only",
 					Detail: "is changed by POST /v1/ledger/close and /v1/ledger/reopen"})
+			}
+			if !reflect.DeepEqual(body.RateLimit, rec.Body.RateLimit) {
+				return fleet.Invalid(fleet.FieldError{Pointer: "/rate_limit", Code: "read_only",
+					Detail: "is set by whoever runs the server, by 'motorpool account limit'"})
 			}
 			if !maps.Equal(body.LedgerChart, rec.Body.LedgerChart) {
 				return fleet.Invalid(fleet.FieldError{Pointer: "/ledger_chart", Code: "read_only",

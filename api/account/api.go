@@ -29,6 +29,7 @@ type API struct {
 func New(s *rest.Server, d *desk.Desk, hub *stream.Hub) *API {
 	a := &API{Server: s, Stream: hub, accounts: d.Accounts, keys: record.NewLog(s.Store, record.APIKeys)}
 	s.KeyUsed = newKeyUses(a).note
+	s.Standings = append(s.Standings, a.standing)
 	a.audit = newAudit(a)
 	s.Noted = a.audit.note
 	a.audit.follow(s.Store)

@@ -4,9 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 
-	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
@@ -19,10 +17,10 @@ type CredentialAct struct {
 	At           record.Instant `json:"at" doc:"Of what is counted by the hour, the first time in it."`
 	LastAt       record.Instant `json:"last_at" doc:"Of what is counted, the last time in the hour, as it was last stored; else as at."`
 	CredentialID string         `json:"credential_id" example:"key_1234"`
-	Kind         string         `json:"kind" doc:"Of the credential: api_key, webhook_secret, session, oauth_client, oauth_grant, and those that come later." example:"api_key"`
+	Kind         string         `json:"kind" doc:"What it was done with: api_key, webhook_secret, oauth_client, oauth_grant, session; of a person user (what they may do), password, invitation, totp (their app for codes), recovery_codes, passkey; and those that come later." example:"api_key"`
 	Act          string         `json:"act" enum:"created,changed,rotated,revoked,sealed,used,refused" doc:"created: and its secret was shown, this once; changed: in what it may do, or from where; rotated: another secret takes its place; revoked: it opens nothing, or will not from some instant on; sealed: its secret was sealed with another key of the server, and nobody saw it; used: requests were let in by it; refused: it is a real one, was presented, and opened nothing."`
-	Reason       *string        `json:"reason" nullable:"true" doc:"Why it was refused: expired, revoked, address_not_allowed, and others that come later; null of most other acts." example:"expired"`
-	Actor        string         `json:"actor" doc:"Who did it: a credential, a user, cli for the operator's command line, system for ourselves." example:"key_1234"`
+	Reason       *string        `json:"reason" nullable:"true" doc:"Why it was refused: expired, revoked, address_not_allowed, wrong_password, wrong_totp, wrong_passkey, passkey_copied, passkey_unverified, passkey_late, disabled; by what a session was begun: password, code, recovery_code, passkey, renewed; why it ended: signed_out, ended, replaced, all_ended; of a person what an act was: role, email, disabled, enabled, removed, invited, withdrawn, invitation_accepted, password, reset, app_added, app_removed, codes_made, code_used, passkey_added, passkey_removed; and others that come later. Null if there is nothing to say." example:"expired"`
+	Actor        string         `json:"actor" doc:"Who did it: a credential, a user, cli for the operator's command line, system for ourselves. Of a refusal as whom it was tried." example:"key_1234"`
 	Client       *string        `json:"client" nullable:"true" doc:"The address it came from; null if there is none, or if there were too many in the hour to tell them apart." example:"192.0.2.1"`
 	Count        uint64         `json:"count" doc:"How often in the hour; 1 of what is not counted." example:"42"`
 }
@@ -38,7 +36,9 @@ func (a *API) auditRoutes() {
 		About: "Newest first, for 400 days, or for the `retention_days` of the account if they are fewer: every creation, change, rotation and " +
 			"revocation of a credential, its uses, and its refusals. Uses and refusals are counted: a row for each credential, address and hour " +
 			"of UTC. The first of an hour shows within seconds, the count within minutes. A credential that nobody has is nobody's, " +
-			"and stands in no audit. There is never a secret in it.",
+			"and stands in no audit. There is never a secret in it.\n\n" +
+			"A sign-in is the creation of a `session` by a user, and a sign-out its revocation. What is given wrong at a sign-in is " +
+			"a refusal of the `password` or the code (`totp`) of a user, counted too; of an address that nobody has none is.",
 		Params: slices.Concat([]rest.Param{
 			{Name: "credential_id", NotEmpty: true, About: "Of this credential."},
 			{Name: "act", NotEmpty: true, Enum: acts, Multiple: true, About: "Of these acts."},
@@ -70,13 +70,8 @@ func (a *API) listActs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if p.After != nil {
-		at, bad1 := strconv.ParseInt(p.After[0], 10, 64)
-		id, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
-		if bad1 != nil || bad2 != nil {
-			return rest.InvalidParam("cursor", "is not a next_cursor of this list")
-		}
-		f.AfterAt, f.AfterID = fleet.Millis(at), id
+	if f.AfterAt, f.AfterID, err = p.Behind(); err != nil {
+		return err
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
 	found, total, err := query.CredentialActs(r.Context(), a.DB, f)
@@ -86,8 +81,7 @@ func (a *API) listActs(w http.ResponseWriter, r *http.Request) error {
 	var after []string
 	if len(found) > p.PerPage {
 		found = found[:p.PerPage]
-		last := found[p.PerPage-1]
-		after = []string{strconv.FormatInt(int64(last.First), 10), strconv.FormatUint(last.ID, 10)}
+		after = rest.AfterOf(found[p.PerPage-1].First, found[p.PerPage-1].ID)
 	}
 	data := make([]CredentialAct, len(found))
 	for i, act := range found {

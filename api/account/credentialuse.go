@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
-	"github.com/motorpool/fleet/api/record"
 )
 
 // Bounds of the audit.
@@ -205,78 +203,6 @@ func writeLines(ctx context.Context, db driver.Conn, lines []line) error {
 		return fmt.Errorf("write the audit of credentials: %w", err)
 	}
 	return nil
-}
-
-// follow has the audit know what becomes of records that are credentials. It follows from their revisions, whoever
-// writes them, so that no crash loses it, and is the same when it is done again.
-func (u *audit) follow(store *record.Store) {
-	then := func(kind string, acts func(record.Written) ([]auth.Act, error), credential string) {
-		store.Beside(kind, "audit of credentials", func(ctx context.Context, w record.Written) error {
-			found, err := acts(w)
-			if err != nil || len(found) == 0 {
-				return err
-			}
-			var lines []line
-			for _, act := range found {
-				lines = append(lines, lineOf(auth.Use{Account: w.Account, Actor: w.Actor,
-					Credential: fleet.FormatID(w.Prefix, w.ID), Kind: credential, Act: act, Client: auth.AddressOf(ctx),
-					At: w.At, Item: w.Revision}))
-			}
-			return writeLines(ctx, u.db, lines)
-		})
-	}
-	then(record.APIKeys.Name, actsOfKey, "api_key")
-	then(record.WebhookEndpoints.Name, actsOfEndpoint, "webhook_secret")
-}
-
-func actsOfKey(w record.Written) ([]auth.Act, error) {
-	before, after, err := record.Bodies[record.APIKey](w)
-	switch {
-	case err != nil:
-		return nil, err
-	case before == nil:
-		return []auth.Act{auth.Created}, nil
-	case !after.RevokedAt.IsZero() && !after.RevokedAt.Equal(before.RevokedAt.Time):
-		return []auth.Act{auth.Revoked}, nil
-	case after.RotatedTo != before.RotatedTo:
-		return []auth.Act{auth.Rotated}, nil
-	}
-	return []auth.Act{auth.Changed}, nil
-}
-
-// actsOfEndpoint looks at the secrets that messages are signed with and at the headers, which are secrets too. Where an
-// endpoint is, and what it hears of, is no credential.
-func actsOfEndpoint(w record.Written) ([]auth.Act, error) {
-	before, after, err := record.Bodies[record.WebhookEndpoint](w)
-	if err != nil {
-		return nil, err
-	}
-	if before == nil {
-		return []auth.Act{auth.Created}, nil
-	}
-	if w.Action == record.ActionArchive {
-		return []auth.Act{auth.Revoked}, nil
-	}
-	had := map[string]string{}
-	for _, s := range before.Secrets {
-		had[s.ID] = s.Sealed
-	}
-	var rotated, sealed bool
-	for _, s := range after.Secrets {
-		was, known := had[s.ID]
-		rotated = rotated || !known
-		sealed = sealed || known && was != s.Sealed
-	}
-	var acts []auth.Act
-	if rotated {
-		acts = append(acts, auth.Rotated)
-	}
-	if sealed {
-		acts = append(acts, auth.Sealed)
-	} else if !maps.Equal(before.Headers, after.Headers) {
-		acts = append(acts, auth.Changed)
-	}
-	return acts, nil
 }
 
 // RunAudit stores what is noted of credentials until ctx ends.

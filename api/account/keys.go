@@ -92,17 +92,9 @@ func (a *API) keyRoutes() {
 
 // checkKey refuses what a new key must not have.
 func (a *API) checkKey(r *http.Request, sent *APIKeyNew) error {
-	var faults []fleet.FieldError
-	principal := auth.From(r.Context())
-	for i, name := range sent.Scopes {
-		scope := auth.Scope(name)
-		at := "/scopes/" + strconv.Itoa(i)
-		if !scope.Known() {
-			faults = append(faults, fleet.FieldError{Pointer: at, Code: "unknown_scope", Detail: "there is no scope " + name})
-		} else if !principal.Has(scope) {
-			return fleet.NewError(fleet.CodeForbidden, "A key cannot grant the scope "+name+", which it does not hold itself.",
-				fleet.FieldError{Pointer: at, Code: "not_held", Detail: "not held by the key that makes the request"})
-		}
+	faults, err := rest.MayGrant(r, sent.Scopes)
+	if err != nil {
+		return err
 	}
 	for i, text := range sent.IPAllowList {
 		if _, err := parsePrefix(text); err != nil {
@@ -134,16 +126,9 @@ func mayTouch(p *auth.Principal, k *record.APIKey) error {
 func (a *API) makeKey(w http.ResponseWriter, r *http.Request, id uint64, body record.APIKey) error {
 	made := auth.MakeKey()
 	body.TokenID, body.SecretSHA256, body.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
-	account := auth.From(r.Context()).Account
-	rec, fresh, err := a.keys.Create(r.Context(), rest.Author(r), account, id, body)
-	if err == nil && !fresh {
-		// An earlier attempt got as far as the record, and nobody ever saw its secret: this one takes its place.
-		rec, err = a.keys.Update(r.Context(), rest.Author(r), account, rec.ID, 0,
-			func(rec *record.Record[record.APIKey]) error {
-				rec.Body.TokenID, rec.Body.SecretSHA256, rec.Body.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
-				return nil
-			})
-	}
+	rec, err := rest.CreateSecret(r, a.keys, id, body, func(b *record.APIKey) {
+		b.TokenID, b.SecretSHA256, b.LastFour = made.TokenID, made.SecretSHA256, made.LastFour
+	})
 	if err != nil {
 		return err
 	}

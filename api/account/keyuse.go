@@ -16,23 +16,23 @@ import (
 
 // lookupKey finds a key for auth.
 func (a *API) lookupKey(ctx context.Context, tokenID string) (*auth.Key, error) {
-	account, id, text, err := query.KeyByToken(ctx, a.DB, tokenID)
-	if err != nil || id == 0 {
+	found, err := query.KeyByToken(ctx, a.DB, tokenID)
+	if err != nil || found.ID == 0 {
 		return nil, err
 	}
 	var body record.APIKey
-	if err := json.Unmarshal([]byte(text), &body); err != nil {
-		return nil, fmt.Errorf("decode API key %s: %w", id, err)
+	if err := json.Unmarshal([]byte(found.Body), &body); err != nil {
+		return nil, fmt.Errorf("decode API key %s: %w", found.ID, err)
 	}
-	key := &auth.Key{ID: id, Account: account, SecretSHA256: body.SecretSHA256, ExpiresAt: body.ExpiresAt.Time,
-		RevokedAt: body.RevokedAt.Time}
+	key := &auth.Key{ID: found.ID, Account: found.Account, SecretSHA256: body.SecretSHA256,
+		ExpiresAt: body.ExpiresAt.Time, RevokedAt: body.RevokedAt.Time, Rate: found.Rate}
 	for _, s := range body.Scopes {
 		key.Scopes = append(key.Scopes, auth.Scope(s))
 	}
 	for _, text := range body.IPAllowList {
 		prefix, err := parsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("decode API key %s: %w", id, err)
+			return nil, fmt.Errorf("decode API key %s: %w", found.ID, err)
 		}
 		key.Allowed = append(key.Allowed, prefix)
 	}

@@ -265,39 +265,101 @@ func TestFailuresAreCountedByNetwork(t *testing.T) {
 	}
 }
 
+func TestLimitsFollowFromANumberOfRequests(t *testing.T) {
+	limits := auth.LimitsOf(1_000)
+	for class, want := range map[auth.Class]auth.Limit{
+		auth.Read:   {PerKey: 1_000, PerAccount: 5_000, Window: time.Minute},
+		auth.Ingest: {PerKey: 1_000, PerAccount: 5_000, Window: time.Minute},
+		auth.Write:  {PerKey: 200, PerAccount: 1_000, Window: time.Minute},
+	} {
+		if limits[class] != want {
+			t.Errorf("%s: %+v, want %+v", class, limits[class], want)
+		}
+	}
+	for _, n := range []int{0, 1, 4, auth.MaxRate} {
+		cfg := auth.DefaultConfig()
+		cfg.Limits = auth.LimitsOf(n)
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%d requests: %v", n, err)
+		}
+		l := auth.NewLimiter(cfg, time.Now)
+		for class := range cfg.Limits {
+			if d := l.Take(&auth.Principal{Account: 1, Key: 1}, class); !d.OK || (d.Quota == 0) != (n == 0) {
+				t.Errorf("%d requests, the first %s: %+v", n, class, d)
+			}
+		}
+	}
+}
+
+// TestWhoSharesABucketOfRequests: neither another sign-in nor another account's limit brings more.
+func TestWhoSharesABucketOfRequests(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	cfg := auth.DefaultConfig()
+	cfg.Limits = auth.LimitsOf(4)
+	l := auth.NewLimiter(cfg, func() time.Time { return now })
+	take := func(p auth.Principal) bool { return l.Take(&p, auth.Read).OK }
+	for i := range 5 {
+		if got := take(auth.Principal{Account: 1, User: 7, Session: fleet.SessionID(10 + i)}); got != (i < 4) {
+			t.Errorf("session %d of a person: let in %v", i, got)
+		}
+	}
+	if !take(auth.Principal{Account: 1, User: 8, Session: 30}) {
+		t.Error("one person's requests keep another out")
+	}
+	for i, grant := range []fleet.GrantID{1, 1, 1, 1, 2} {
+		if !take(auth.Principal{Account: 1, User: 7, Client: 3, Grant: grant}) {
+			t.Errorf("request %d of grants is refused", i)
+		}
+	}
+	if take(auth.Principal{Account: 1, User: 7, Client: 3, Grant: 1}) {
+		t.Error("tokens of a grant have a fifth request")
+	}
+	// What the operator gave an account holds in the place of that, more or less or without end.
+	for given, want := range map[int]int{2: 2, 9: 9, 0: 500} {
+		n := 0
+		own := auth.Principal{Account: fleet.AccountID(100 + given), Key: fleet.KeyID(100 + given), Rate: &given}
+		for n < 500 && take(own) {
+			n++
+		}
+		if n != want {
+			t.Errorf("an account that was given %d makes %d requests", given, n)
+		}
+	}
+}
+
 func TestLimitsOfKeyAndAccount(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	cfg := auth.DefaultConfig()
 	cfg.Limits = map[auth.Class]auth.Limit{auth.Read: {PerKey: 10, PerAccount: 15, Window: time.Minute},
 		auth.Write: {PerKey: 1, PerAccount: 1, Window: time.Minute}}
 	l := auth.NewLimiter(cfg, func() time.Time { return now })
-	count := func(key string, account fleet.AccountID) (n int, last auth.Decision) {
+	count := func(key fleet.KeyID, account fleet.AccountID) (n int, last auth.Decision) {
 		for ; n < 100; n++ {
-			if last = l.Take(key, account, auth.Read); !last.OK {
+			if last = l.Take(&auth.Principal{Account: account, Key: key}, auth.Read); !last.OK {
 				break
 			}
 		}
 		return n, last
 	}
-	n, d := count("1", 1)
+	n, d := count(1, 1)
 	if n != 10 || d.Quota != 10 || d.Remaining != 0 || d.Retry != 6*time.Second || d.Reset != time.Minute {
 		t.Errorf("one key: %d operations, then %+v", n, d)
 	}
-	if n, d = count("2", 1); n != 5 || d.Quota != 15 {
+	if n, d = count(2, 1); n != 5 || d.Quota != 15 {
 		t.Errorf("its neighbour in the account: %d operations, then %+v", n, d)
 	}
-	if n, _ = count("3", 2); n != 10 {
+	if n, _ = count(3, 2); n != 10 {
 		t.Errorf("another account: %d operations", n)
 	}
-	if d := l.Take("1", 1, auth.Write); !d.OK {
+	if d := l.Take(&auth.Principal{Account: 1, Key: 1}, auth.Write); !d.OK {
 		t.Errorf("another class: %+v", d)
 	}
 	now = now.Add(6 * time.Second)
-	if n, _ = count("1", 1); n != 1 {
+	if n, _ = count(1, 1); n != 1 {
 		t.Errorf("after the time of one operation: %d", n)
 	}
 	now = now.Add(time.Hour)
-	if d := l.Take("1", 1, auth.Read); !d.OK || d.Remaining != 9 || d.Reset != 6*time.Second {
+	if d := l.Take(&auth.Principal{Account: 1, Key: 1}, auth.Read); !d.OK || d.Remaining != 9 || d.Reset != 6*time.Second {
 		t.Errorf("after an hour: %+v", d)
 	}
 }

@@ -20,11 +20,33 @@ const (
 )
 
 // Limit is how many operations of a class may be made within a window. Buckets fill evenly: a key that has been quiet
-// may make PerKey at once, and then PerKey/Window.
+// may make PerKey at once, and then PerKey/Window. A PerKey of zero is no limit, of the account neither.
 type Limit struct {
 	PerKey     int
 	PerAccount int
 	Window     time.Duration
+}
+
+// MaxRate is the most requests a minute that LimitsOf takes.
+const MaxRate = 1_000_000_000
+
+// Shares of the limits of a class in that of reads.
+const (
+	writeShare   = 5 // a write costs the store what several reads cost
+	accountShare = 5 // an account has several consoles and integrations
+)
+
+// LimitsOf returns the limits of a number of requests that a credential may make within a minute, from 1 to MaxRate: so
+// many reads, as many requests of trackers, and a fifth as many writes; all credentials of an account together five
+// times as many. Zero is no limit.
+func LimitsOf(requests int) map[Class]Limit {
+	limit := func(n int) Limit {
+		return Limit{PerKey: n, PerAccount: accountShare * n, Window: time.Minute}
+	}
+	if requests == 0 {
+		return map[Class]Limit{Read: limit(0), Write: limit(0), Ingest: limit(0)}
+	}
+	return map[Class]Limit{Read: limit(requests), Write: limit(max(1, requests/writeShare)), Ingest: limit(requests)}
 }
 
 // Volume is how much an account may send in within a window, by any number of keys and requests: a request is a small
@@ -38,7 +60,7 @@ type Volume struct {
 // Decision is what the limits say of one operation. The numbers are those of the tighter of the two buckets.
 type Decision struct {
 	OK        bool
-	Quota     int           // operations in a window
+	Quota     int           // operations in a window; zero if there is no limit, and nothing else to tell
 	Window    time.Duration // of Quota
 	Remaining int           // operations that may be made at once
 	Reset     time.Duration // until the whole quota may be made at once again
@@ -73,11 +95,18 @@ func volumeOf(account fleet.AccountID, what string) string {
 	return "v" + strconv.FormatUint(uint64(account), 36) + what
 }
 
-// Take asks for one operation of a credential (see Principal.Credential). One that is refused costs nothing.
-func (l *Limiter) Take(credential string, account fleet.AccountID, class Class) Decision {
+// Take asks for one operation of a principal, within the limits of its account if that has any of its own. One that is
+// refused costs nothing.
+func (l *Limiter) Take(p *Principal, class Class) Decision {
 	limit := l.limits[class]
-	ofAccount := "a" + strconv.FormatUint(uint64(account), 36) + string(class)
-	ofKey := "k" + credential + string(class)
+	if p.Rate != nil {
+		limit = LimitsOf(*p.Rate)[class]
+	}
+	if limit.PerKey == 0 {
+		return Decision{OK: true}
+	}
+	ofAccount := "a" + strconv.FormatUint(uint64(p.Account), 36) + string(class)
+	ofKey := "k" + p.limited() + string(class)
 	if !l.buckets.peek(ofAccount, limit.PerAccount, limit.Window) {
 		return l.buckets.take(ofAccount, limit.PerAccount, limit.Window)
 	}

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"slices"
 
 	"github.com/motorpool/fleet"
 )
@@ -16,6 +15,7 @@ type Principal struct {
 	Client  fleet.ClientID  // the OAuth client; zero without an access token
 	Grant   fleet.GrantID   // what the person gave to the client; zero if the client acts for itself
 	Scopes  []Scope
+	Rate    *int // requests a minute of each credential that the operator gave the account; nil is as of the server
 
 	// Once refuses a credential that works once and was seen before. It is called when the limits let the request in, as
 	// it writes; nil is none.
@@ -23,9 +23,10 @@ type Principal struct {
 }
 
 // Has says whether the principal holds a scope, by itself or through Admin.
-func (p *Principal) Has(s Scope) bool {
-	return slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
-}
+func (p *Principal) Has(s Scope) bool { return Holds(p.Scopes, s) }
+
+// acts says whether a person acts for themselves, and no program for them.
+func (p *Principal) acts() bool { return p.User != 0 && p.Client == 0 }
 
 // Actor names the principal in audit trails: "usr_123" if a person is behind the request, else the client or the key.
 func (p *Principal) Actor() string {
@@ -50,6 +51,15 @@ func (p *Principal) Credential() string {
 		return p.Client.String()
 	}
 	return p.Key.String()
+}
+
+// limited names what shares a bucket of requests: the sessions of a person are one, as are the access tokens of a
+// grant, so that neither another sign-in nor another token brings more.
+func (p *Principal) limited() string {
+	if p.Session != 0 {
+		return p.User.String()
+	}
+	return p.Credential()
 }
 
 // LetInBy is the credential as audits have it, by its id and kind: of an access token what a person granted, or the
@@ -79,7 +89,7 @@ func (p *Principal) Called() string {
 
 // Lacks begins the sentence that says what the principal may not do: what lacks the scope that this takes.
 func (p *Principal) Lacks() string {
-	if p.Session != 0 {
+	if p.acts() {
 		return "Your role lacks"
 	}
 	return "The " + p.Called() + " lacks"

@@ -44,6 +44,22 @@ var Scopes = []Scope{
 // Known says whether s is one of Scopes.
 func (s Scope) Known() bool { return slices.Contains(Scopes, s) }
 
+// Holds says whether scopes hold one, by itself or through Admin.
+func Holds[S ~string](scopes []S, s Scope) bool {
+	return slices.Contains(scopes, S(s)) || slices.Contains(scopes, S(Admin))
+}
+
+// Both are the scopes that two lists hold, in the order of documentation.
+func Both[S ~string](a, b []S) []S {
+	all := []S{}
+	for _, s := range Scopes {
+		if Holds(a, s) && Holds(b, s) {
+			all = append(all, S(s))
+		}
+	}
+	return all
+}
+
 // ParseScopes reads scopes separated by commas or spaces; the second result is the first one that is not known.
 func ParseScopes(text string) ([]Scope, string) {
 	var scopes []Scope

@@ -15,9 +15,6 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// overlap is how long the secret before goes on signing unless something else is said.
-const overlap = 24
-
 // newEndpoint makes the body of a new endpoint from what was sent; it has no secret yet.
 func (a *API) newEndpoint(_ *http.Request, object map[string]any) (record.WebhookEndpoint, error) {
 	var sent EndpointNew
@@ -36,7 +33,7 @@ func (a *API) create(s *rest.Resource[record.WebhookEndpoint], w http.ResponseWr
 	if err != nil {
 		return err
 	}
-	id, account := a.NewID(r), auth.From(r.Context()).Account
+	id := a.NewID(r)
 	if err := a.checkMost(r, id); err != nil {
 		return err
 	}
@@ -49,15 +46,8 @@ func (a *API) create(s *rest.Resource[record.WebhookEndpoint], w http.ResponseWr
 		return err
 	}
 	body.Secrets = []record.WebhookSecret{kept}
-	rec, fresh, err := a.endpoints.Create(r.Context(), rest.Author(r), account, id, body)
-	if err == nil && !fresh {
-		// An earlier attempt got as far as the record, and nobody ever saw its secret: this one takes its place.
-		rec, err = a.endpoints.Update(r.Context(), rest.Author(r), account, id, 0,
-			func(rec *record.Record[record.WebhookEndpoint]) error {
-				rec.Body.Secrets = body.Secrets
-				return nil
-			})
-	}
+	rec, err := rest.CreateSecret(r, a.endpoints, id, body,
+		func(b *record.WebhookEndpoint) { b.Secrets = body.Secrets })
 	if err != nil {
 		return err
 	}
@@ -112,10 +102,7 @@ func signatureOf(s *record.WebhookSecret) string {
 
 // rotate makes a new secret, and says until when the one before signs beside it.
 func (a *API) rotate(w http.ResponseWriter, c *rest.Call[record.WebhookEndpoint], sent SecretsRotate) error {
-	hours := overlap
-	if sent.OverlapHours != nil {
-		hours = *sent.OverlapHours
-	}
+	overlap := rest.SecretOverlap(sent.OverlapHours)
 	var secret string
 	rec, err := c.Update(func(rec *record.Record[record.WebhookEndpoint]) error {
 		b, now := &rec.Body, a.Now()
@@ -123,15 +110,15 @@ func (a *API) rotate(w http.ResponseWriter, c *rest.Call[record.WebhookEndpoint]
 			return err
 		}
 		before := live(b.Secrets, now)
-		if hours == 0 {
+		if overlap == 0 {
 			before = nil
 		}
 		if len(before) > 1 {
-			return fleet.NewError(fleet.CodeConflict, "Two secrets are live until "+before[1].ExpiresAt.String()+
-				". Make the next one then, or now with overlap_hours 0, which ends both at once.")
+			return fleet.NewError(fleet.CodeConflict, "Two secrets are live until "+
+				before[1].ExpiresAt.UTC().Format(time.RFC3339)+". Make the next one then, or now with overlap_hours 0, which ends both at once.")
 		}
 		for i := range before {
-			before[i].ExpiresAt = record.InstantOf(now.Add(time.Duration(hours) * time.Hour))
+			before[i].ExpiresAt = record.InstantOf(now.Add(overlap))
 		}
 		made, kept, err := a.newSecret(rec.ID, cmp.Or(sent.Signature, b.Signature))
 		if err != nil {

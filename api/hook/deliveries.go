@@ -164,13 +164,8 @@ func webhookFilter(r *http.Request, list string) (query.WebhookFilter, rest.Page
 	if err != nil {
 		return f, p, err
 	}
-	if p.After != nil {
-		at, bad1 := strconv.ParseInt(p.After[0], 10, 64)
-		id, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
-		if bad1 != nil || bad2 != nil {
-			return f, p, rest.InvalidParam("cursor", "is not a next_cursor of this list")
-		}
-		f.AfterAt, f.AfterID = fleet.Millis(at), id
+	if f.AfterAt, f.AfterID, err = p.Behind(); err != nil {
+		return f, p, err
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
 	return f, p, nil
@@ -182,8 +177,7 @@ func pageOfSent[T, V any](w http.ResponseWriter, r *http.Request, list string, p
 	var after []string
 	if len(found) > p.PerPage {
 		found = found[:p.PerPage]
-		at, id := key(&found[p.PerPage-1])
-		after = []string{strconv.FormatInt(int64(at), 10), strconv.FormatUint(id, 10)}
+		after = rest.AfterOf(key(&found[p.PerPage-1]))
 	}
 	data := make([]V, len(found))
 	for i := range found {

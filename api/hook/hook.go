@@ -188,6 +188,7 @@ func (a *API) prepare(r *http.Request, id uint64, before, b *record.WebhookEndpo
 		b.MaxInFlight = 10
 	}
 	if before != nil {
+		dropHeaders(r, b.Headers)
 		b.Headers = respelled(before.Headers, b.Headers)
 	}
 	if err := a.check(r, p, before, b); err != nil {
@@ -225,6 +226,27 @@ func respelled(was, sent map[string]string) map[string]string {
 		delete(headers, name)
 	}
 	return headers
+}
+
+// dropHeaders removes from headers that are about to be written those that a merge patch removes in other letters.
+func dropHeaders(r *http.Request, headers map[string]string) {
+	if r.Method != http.MethodPatch || len(headers) == 0 {
+		return
+	}
+	patch, err := rest.ParseObject(rest.RequestBody(r))
+	if err != nil {
+		return // it was refused before
+	}
+	sent, _ := patch["headers"].(map[string]any)
+	for name, value := range sent {
+		if value != nil {
+			continue
+		}
+		maps.DeleteFunc(headers, func(has, _ string) bool {
+			_, said := sent[has]
+			return !said && http.CanonicalHeaderKey(has) == http.CanonicalHeaderKey(name)
+		})
+	}
 }
 
 // hears are those of a key's scopes that let it hear of events.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -102,13 +101,8 @@ func (a *API) listDeadLetters(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if p.After != nil {
-		at, bad1 := strconv.ParseInt(p.After[0], 10, 64)
-		id, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
-		if bad1 != nil || bad2 != nil {
-			return rest.InvalidParam("cursor", "is not a next_cursor of this list")
-		}
-		f.AfterAt, f.AfterID = fleet.Millis(at), id
+	if f.AfterAt, f.AfterID, err = p.Behind(); err != nil {
+		return err
 	}
 	total, err := query.CountDeadLetters(r.Context(), a.DB, f)
 	if err != nil {
@@ -122,8 +116,7 @@ func (a *API) listDeadLetters(w http.ResponseWriter, r *http.Request) error {
 	var after []string
 	if len(found) > p.PerPage {
 		found = found[:p.PerPage]
-		last := found[p.PerPage-1]
-		after = []string{strconv.FormatInt(int64(last.At), 10), strconv.FormatUint(last.ID, 10)}
+		after = rest.AfterOf(found[p.PerPage-1].At, found[p.PerPage-1].ID)
 	}
 	data := make([]DeadLetter, len(found))
 	for i := range found {

@@ -3,6 +3,7 @@ package oauth
 import (
 	"encoding/json"
 	"errors"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,20 +12,15 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/oauth/token"
+	"github.com/motorpool/fleet/api/page"
 )
 
 // authorizePath is where browsers are sent to ask a person for consent.
 const authorizePath = "/oauth/authorize"
 
 func (a *API) pageRoutes() {
-	a.Page(http.MethodGet, authorizePath, a.askForConsent)
-	a.Page(http.MethodPost, authorizePath, a.answerConsent)
-	a.Page(http.MethodGet, stylePath, func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		w.Header().Set("Cache-Control", "public, max-age=3600")
-		_, err := w.Write(style)
-		return err
-	})
+	a.Page(http.MethodGet, authorizePath, page.KeepOpener(a.askForConsent))
+	a.Page(http.MethodPost, authorizePath, page.KeepOpener(a.answerConsent))
 }
 
 // wish is what a client asks a person for. It comes back with the answer, sealed for the session of the person.
@@ -51,7 +47,7 @@ func (e *shown) Error() string { return e.title + ": " + e.message }
 // askForConsent shows the page that asks a person whether a client may act for them.
 func (a *API) askForConsent(w http.ResponseWriter, r *http.Request) error {
 	if err := a.noIssuer(); err != nil {
-		return err
+		return a.tell(w, &shown{http.StatusNotFound, "Nobody can be asked here", fleet.Sentence(err.Error())})
 	}
 	form, err := readForm(r.URL.RawQuery, "resource")
 	if err != nil {
@@ -72,7 +68,7 @@ func (a *API) askForConsent(w http.ResponseWriter, r *http.Request) error {
 	// Whoever is not signed in is sent nowhere else, whatever the link says: a link of anybody's must not lead to an
 	// address of theirs by way of this server.
 	if !in {
-		http.Redirect(w, r, a.Settings.SignIn(r.URL.RequestURI()), http.StatusSeeOther)
+		http.Redirect(w, r, a.Settings.SignIn(r.URL.RequestURI(), false), http.StatusSeeOther)
 		return nil
 	}
 	if person.Account != c.account {
@@ -83,12 +79,16 @@ func (a *API) askForConsent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return a.sendBack(w, r, form.Get("redirect_uri"), form.Get("state"), err)
 	}
-	if want.Scopes = both(want.Scopes, texts(person.Role.Scopes())); len(want.Scopes) == 0 {
+	if want.Scopes = auth.Both(want.Scopes, texts(person.Role.Scopes())); len(want.Scopes) == 0 {
 		return a.sendBack(w, r, want.Redirect, want.State,
 			refuse(codeDenied, "The person may do nothing of what is asked for."))
 	}
 	if form.Get("prompt") == "none" {
 		return a.sendBack(w, r, want.Redirect, want.State, refuse("consent_required", "The person must be asked."))
+	}
+	if slices.ContainsFunc(want.Scopes, isWide) && a.Now().Sub(person.Since) > freshLasts {
+		return page.Write(w, http.StatusForbidden, "Sign in once more", signInFirst,
+			map[string]string{"Client": c.body.Name, "Page": a.Settings.SignIn(r.URL.RequestURI(), true)})
 	}
 	want.Until = a.Now().Add(consentLasts).Unix()
 	text, err := json.Marshal(want)
@@ -157,12 +157,9 @@ func (a *API) wishOf(c *client, form url.Values) (*wish, error) {
 
 // answerConsent takes the answer of a person: a code for the client, or that it gets none.
 func (a *API) answerConsent(w http.ResponseWriter, r *http.Request) error {
-	if err := a.noIssuer(); err != nil {
-		return err
-	}
 	again := &shown{http.StatusForbidden, "This page is not valid any more",
 		"You were asked too long ago, or have signed in anew. Go back to the application, and begin again."}
-	if !a.fromHere(r) || r.ParseForm() != nil || a.Settings.SignedIn == nil {
+	if !a.fromHere(r) || r.ParseForm() != nil || a.Settings.SignedIn == nil || a.noIssuer() != nil {
 		return a.tell(w, again)
 	}
 	person, in, err := a.Settings.SignedIn(r)
@@ -194,7 +191,7 @@ func (a *API) answerConsent(w http.ResponseWriter, r *http.Request) error {
 	g := &given{Account: uint64(person.Account), Client: uint64(c.id), User: uint64(person.User),
 		Session: uint64(person.Session), Grant: a.Store.NextID(), Redirect: want.Redirect, Verifier: want.Challenge,
 		JKT: want.JKT, Began: a.Now().UnixMilli(),
-		Scopes: both(both(want.Scopes, c.body.Scopes), texts(person.Role.Scopes()))}
+		Scopes: auth.Both(auth.Both(want.Scopes, c.body.Scopes), texts(person.Role.Scopes()))}
 	if err := a.put(r.Context(), onceCode, code, g, codeLasts); err != nil {
 		return err
 	}
@@ -229,8 +226,15 @@ func (a *API) redirect(w http.ResponseWriter, r *http.Request, to string, pairs 
 	if strings.Contains(to, "?") {
 		mark = "&"
 	}
+	to += mark + values.Encode()
+	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+		// The person has just signed in. Browsers let the form of that page lead nowhere but to this server, through any
+		// number of redirects; from a page of its own they go on.
+		w.Header().Set("Refresh", "0; url="+to)
+		return page.Write(w, http.StatusOK, "Back to the application", onward, template.URL(to))
+	}
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Location", to+mark+values.Encode())
+	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
@@ -241,5 +245,5 @@ func (a *API) tell(w http.ResponseWriter, err error) error {
 	if !ok {
 		return err
 	}
-	return a.write(w, e.status, "'self'", pageOf{Title: e.title, Message: e.message})
+	return page.Write(w, e.status, e.title, message, e.message)
 }

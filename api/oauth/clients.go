@@ -139,22 +139,14 @@ func live(secrets []record.OAuthClientSecret, now time.Time) []record.OAuthClien
 
 // prepare refuses what no client can be, and scopes that the credential does not hold.
 func prepare(r *http.Request, _ uint64, before, b *record.OAuthClient) error {
-	p := auth.From(r.Context())
 	if before != nil {
-		if err := mayTouch(p, before); err != nil {
+		if err := mayTouch(auth.From(r.Context()), before); err != nil {
 			return err
 		}
 	}
-	var faults []fleet.FieldError
-	for i, name := range b.Scopes {
-		at := "/scopes/" + strconv.Itoa(i)
-		if !auth.Scope(name).Known() {
-			faults = append(faults, fleet.FieldError{Pointer: at, Code: "unknown_scope", Detail: "there is no scope " + name})
-		} else if !p.Has(auth.Scope(name)) {
-			return fleet.NewError(fleet.CodeForbidden, "The "+p.Called()+" cannot grant the scope "+name+
-				", which it does not hold itself.",
-				fleet.FieldError{Pointer: at, Code: "not_held", Detail: "not held by the credential that makes the request"})
-		}
+	faults, err := rest.MayGrant(r, b.Scopes)
+	if err != nil {
+		return err
 	}
 	for i, text := range b.RedirectURIs {
 		if fault := badRedirect(text); fault != "" {
@@ -202,7 +194,7 @@ func (a *API) create(s *rest.Resource[record.OAuthClient], w http.ResponseWriter
 	if err != nil {
 		return err
 	}
-	id, account := a.NewID(r), auth.From(r.Context()).Account
+	id := a.NewID(r)
 	body.ClientID, body.CreatedBy = fleet.FormatID(fleet.ClientPrefix, id), rest.Author(r).Actor
 	secret := ""
 	if body.Type == record.OAuthConfidential {
@@ -210,15 +202,7 @@ func (a *API) create(s *rest.Resource[record.OAuthClient], w http.ResponseWriter
 		secret, kept = a.newSecret()
 		body.Secrets = []record.OAuthClientSecret{kept}
 	}
-	rec, fresh, err := a.clients.Create(r.Context(), rest.Author(r), account, id, body)
-	if err == nil && !fresh {
-		// An earlier attempt got as far as the record, and nobody ever saw its secret: this one takes its place.
-		rec, err = a.clients.Update(r.Context(), rest.Author(r), account, id, 0,
-			func(rec *record.Record[record.OAuthClient]) error {
-				rec.Body.Secrets = body.Secrets
-				return nil
-			})
-	}
+	rec, err := rest.CreateSecret(r, a.clients, id, body, func(b *record.OAuthClient) { b.Secrets = body.Secrets })
 	if err != nil {
 		return err
 	}
@@ -259,15 +243,16 @@ func (a *API) rotate(w http.ResponseWriter, c *rest.Call[record.OAuthClient], se
 			return fleet.NewError(fleet.CodeConflict, "The OAuth client is public and has no secret. Create a confidential one.")
 		}
 		before := live(b.Secrets, now)
-		if orDefault(sent.OverlapHours) == 0 {
+		if rest.SecretOverlap(sent.OverlapHours) == 0 {
 			before = nil
 		}
 		if len(before) > 1 {
-			return fleet.NewError(fleet.CodeConflict, "Two secrets are live until "+before[1].ExpiresAt.String()+
+			return fleet.NewError(fleet.CodeConflict, "Two secrets are live until "+
+				before[1].ExpiresAt.UTC().Format(time.RFC3339)+
 				". Make the next one then, or now with overlap_hours 0, which ends both at once.")
 		}
 		for i := range before {
-			before[i].ExpiresAt = record.InstantOf(now.Add(orDefault(sent.OverlapHours)))
+			before[i].ExpiresAt = record.InstantOf(now.Add(rest.SecretOverlap(sent.OverlapHours)))
 		}
 		made, kept := a.newSecret()
 		secret, b.Secrets = made, append([]record.OAuthClientSecret{kept}, before...)

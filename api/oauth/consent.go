@@ -1,8 +1,6 @@
 package oauth
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -10,25 +8,34 @@ import (
 	"strings"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/page"
 )
 
-// stylePath is the style of the pages.
-const stylePath = "/oauth/page.css"
+var (
+	question = template.Must(template.New("question").Parse(`<p>You are signed in as <strong>{{.Person}}</strong>{{with .Role}} ({{.}}){{end}}.
+<strong>{{.Client}}</strong> asks to act for you, and will be able to:</p>
+<ul class="rights">
+{{range .Rights}}<li{{if .Wide}} class="wide"{{end}}>{{.Words}}</li>
+{{end}}</ul>
+<p class="soft">It can do no more than you can. Whoever manages applications of your account can take this away at any time.</p>
+<form method="post" action="/oauth/authorize">
+<input type="hidden" name="wish" value="{{.Wish}}">
+<div class="choice">
+<button class="quiet" name="answer" value="deny">Do not allow</button>
+<button name="answer" value="allow">Allow</button>
+</div>
+</form>
+<p class="soft">You then go to {{.Back}}.</p>`))
+	signInFirst = template.Must(template.New("first").Parse(`<p><strong>{{.Client}}</strong> asks for more than most, and you
+signed in more than an hour ago. Sign in once more, so that nobody else gives it at your browser.</p>
+<p><a class="button" href="{{.Page}}">Sign in once more</a></p>`))
+	onward  = template.Must(template.New("onward").Parse(`<p><a href="{{.}}">Go on to the application</a></p>`))
+	message = template.Must(template.New("message").Parse(`<p>{{.}}</p>`))
+)
 
-//go:embed page.css
-var style []byte
-
-//go:embed page.html
-var pageText string
-
-var page = template.Must(template.New("page").Parse(pageText))
-
-// pageOf is what a page shows: a question, or a message.
-type pageOf struct {
-	Title   string
-	Message string
-
-	Client, Person, Role string // of a question
+// asked is what the page that asks a person shows.
+type asked struct {
+	Client, Person, Role string
 	Back                 string // where the person goes from here
 	Rights               []right
 	Wish                 string
@@ -50,38 +57,23 @@ func (a *API) showConsent(w http.ResponseWriter, c *client, p *auth.Person, want
 		return a.tell(w, &shown{http.StatusBadRequest, "This link leads back to an unknown place",
 			"The redirect_uri of the application is no address that browsers can be sent to. Nothing was given to anybody."})
 	}
-	asked := pageOf{Title: "Allow " + c.body.Name + "?", Client: c.body.Name, Person: p.Name, Role: string(p.Role),
-		Back: back.Scheme + "://" + back.Host, Wish: sealed}
-	allowed := "'self' " + back.Scheme + "://" + back.Host
+	place := back.Scheme + "://" + back.Host
+	view := asked{Client: c.body.Name, Person: p.Name, Role: string(p.Role), Back: place, Wish: sealed}
 	if back.Scheme != "https" && back.Scheme != "http" {
-		asked.Back, allowed = "the app on this device ("+back.Scheme+")", "'self' "+back.Scheme+":"
+		view.Back, place = "the app on this device ("+back.Scheme+")", back.Scheme+":"
 	} else if back.Scheme == "http" {
-		asked.Back = "a program on this device"
+		view.Back = "a program on this device"
 		if strings.HasPrefix(back.Host, "[") {
-			allowed = "'self' http:" // a policy cannot name an address in brackets
+			place = "http:" // a policy cannot name an address in brackets
 		}
 	}
 	for _, name := range want.Scopes {
-		asked.Rights = append(asked.Rights, rights[auth.Scope(name)])
+		view.Rights = append(view.Rights, rights[auth.Scope(name)])
 	}
-	return a.write(w, http.StatusOK, allowed, asked)
+	return page.WriteTo(w, http.StatusOK, "Allow "+c.body.Name+"?", question, view, place)
 }
 
-// write writes a page. Forms may lead to the places that are named, and nothing may show it in a frame.
-func (a *API) write(w http.ResponseWriter, status int, forms string, shown pageOf) error {
-	var text bytes.Buffer
-	if err := page.Execute(&text, shown); err != nil {
-		return fmt.Errorf("write a page: %w", err)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action "+forms+
-		"; frame-ancestors 'none'; base-uri 'none'")
-	w.WriteHeader(status)
-	_, err := w.Write(text.Bytes())
-	return err
-}
+func isWide(scope string) bool { return rights[auth.Scope(scope)].Wide }
 
 // rights says for people what each scope lets a client do.
 var rights = map[auth.Scope]right{

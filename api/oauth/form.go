@@ -63,7 +63,8 @@ func (a *API) writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 			e.Code, e.status = codeUnavailable, p.Status
 		case p.Status >= http.StatusInternalServerError:
 			e.Code, e.status = codeServer, http.StatusInternalServerError
-		case p.Status == http.StatusRequestEntityTooLarge || p.Status == http.StatusRequestTimeout:
+		case p.Status == http.StatusRequestEntityTooLarge || p.Status == http.StatusRequestTimeout ||
+			p.Status == http.StatusNotFound:
 			e.status = p.Status
 		}
 	}

@@ -172,24 +172,33 @@ func (k *keyring) make(signsFrom time.Time) (record.OAuthKey, error) {
 func keyPurpose(id string) string { return "oauth/signing_key/" + id }
 
 // SealAgain seals with the first of the keys those signing keys that are sealed with another one, and says whether
-// there were any.
-func SealAgain(ctx context.Context, keyrings *record.Log[record.OAuthKeyring], keys *seal.Ring,
+// there were any. Those that no key opens any more are an error, or, if they are given up, thrown away: tokens that
+// they signed are refused, and a new one signs from now on.
+func SealAgain(ctx context.Context, keyrings *record.Log[record.OAuthKeyring], keys *seal.Ring, giveUp bool,
 	by record.Author) (again bool, err error) {
+	k := &keyring{ring: *keys, now: time.Now}
 	_, err = keyrings.Update(ctx, by, 0, keyringID, 0, func(rec *record.Record[record.OAuthKeyring]) error {
 		again = false
-		for i := range rec.Body.Keys {
-			kept := &rec.Body.Keys[i]
-			if !keys.Stale(kept.Sealed) {
-				continue
+		var kept []record.OAuthKey
+		for _, one := range rec.Body.Keys {
+			if keys.Stale(one.Sealed) {
+				again = true
+				secret, err := keys.Open(keyPurpose(one.ID), one.Sealed)
+				if giveUp && errors.Is(err, seal.ErrUnknownKey) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				if one.Sealed, err = keys.Seal(keyPurpose(one.ID), secret); err != nil {
+					return err
+				}
 			}
-			secret, err := keys.Open(keyPurpose(kept.ID), kept.Sealed)
-			if err != nil {
-				return err
-			}
-			if kept.Sealed, err = keys.Seal(keyPurpose(kept.ID), secret); err != nil {
-				return err
-			}
-			again = true
+			kept = append(kept, one)
+		}
+		rec.Body.Keys = kept
+		if len(kept) == 0 {
+			return k.advance(&rec.Body)
 		}
 		return nil
 	})

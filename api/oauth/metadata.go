@@ -3,6 +3,7 @@ package oauth
 import (
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/motorpool/fleet/api/auth"
@@ -64,7 +65,7 @@ func (a *API) metadataRoutes() {
 	a.open(rest.Route{Path: serverPath, ID: "getAuthorizationServer",
 		Summary: "Get what the authorization server is and does", About: "RFC 8414.", Reply: ServerMetadata{}},
 		func(*http.Request) (any, error) {
-			return ServerMetadata{Issuer: issuer, Authorize: issuer + "/oauth/authorize", Token: issuer + "/oauth/token",
+			return ServerMetadata{Issuer: issuer, Authorize: issuer + authorizePath, Token: issuer + tokenPath,
 				Revoke: issuer + "/oauth/revoke", Introspect: issuer + "/oauth/introspect", Keys: issuer + "/oauth/jwks",
 				Scopes: scopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
 				GrantTypes:   []string{grantClient, grantCode, grantRefresh},
@@ -85,6 +86,26 @@ func (a *API) metadataRoutes() {
 			keys, err := a.keys.public(r.Context(), "")
 			return jose.JSONWebKeySet{Keys: keys}, err
 		})
+}
+
+// describe adds access tokens to the description of the interface: how they are got, and what each scope lets do.
+func (a *API) describe() {
+	if a.Settings.Issuer == "" {
+		return
+	}
+	flow := func(authorize string) *huma.OAuthFlow {
+		f := &huma.OAuthFlow{TokenURL: a.Settings.Issuer + tokenPath, Scopes: map[string]string{}}
+		if authorize != "" {
+			f.AuthorizationURL, f.RefreshURL = a.Settings.Issuer+authorize, f.TokenURL
+		}
+		for _, s := range auth.Scopes {
+			f.Scopes[string(s)] = rights[s].Words
+		}
+		return f
+	}
+	a.Docs.OpenAPI().Components.SecuritySchemes[rest.TokenScheme] = &huma.SecurityScheme{Type: "oauth2",
+		Description: "An access token, as Authorization: Bearer, or DPoP with a proof (RFC 9449). PKCE with S256 is for all.",
+		Flows:       &huma.OAuthFlows{ClientCredentials: flow(""), AuthorizationCode: flow(authorizePath)}}
 }
 
 // open registers a route that answers everybody with what may be kept for some minutes.

@@ -18,7 +18,9 @@ package oauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -35,9 +37,9 @@ type Config struct {
 	Keys   seal.Ring // signing keys are sealed with; without a key no token can be signed
 
 	// SignedIn says who is signed in at a browser, and SignIn is the address of the page that signs people in and comes
-	// back to next. Without them nobody can consent.
+	// back to next; with again it asks those too who are signed in. Without them nobody can consent.
 	SignedIn func(r *http.Request) (auth.Person, bool, error)
-	SignIn   func(next string) string
+	SignIn   func(next string, again bool) string
 	// RoleOf is what a person is in an account now; false if they are not there any more.
 	RoleOf func(ctx context.Context, account fleet.AccountID, user fleet.UserID) (auth.Role, bool, error)
 	// EndedAt is when a person ended all that they were signed in with; what they granted until then is over. It may be
@@ -51,13 +53,15 @@ func (c *Config) Validate() error {
 		return nil
 	}
 	u, err := url.Parse(c.Issuer)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" ||
-		u.Fragment != "" || u.User != nil {
-		return errors.New("oauth: the public address must be https://HOST or http://HOST, without a path")
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || !plainHost(u.Host) ||
+		c.Issuer != u.Scheme+"://"+u.Host {
+		return fmt.Errorf("%q is no public address: it must be https:// and a host, without a path, such as "+
+			"https://fleet.example.com", c.Issuer)
 	}
-	if u.Scheme == "http" && u.Hostname() != "localhost" && !loopbackIP(u) {
-		return errors.New("oauth: the public address must be https://HOST, as access tokens would be sent in clear; http:// " +
-			"is for this machine alone: give the https address that clients reach the server at")
+	ip, _ := netip.ParseAddr(u.Hostname())
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+		return fmt.Errorf("%q is no public address: passwords and access tokens would be sent in clear. http:// is for this "+
+			"machine alone; give the https:// address that clients reach the server at", c.Issuer)
 	}
 	return nil
 }
@@ -72,7 +76,7 @@ const (
 	refreshLasts = 30 * 24 * time.Hour  // since it was given; each use gives a new one
 	familyLasts  = 180 * 24 * time.Hour // all refresh tokens that come of one consent
 	consentLasts = 10 * time.Minute     // for a person to read the page
-	overlap      = 24 * time.Hour       // the secret before goes on working
+	freshLasts   = time.Hour            // a sign-in, for whoever gives what deserves a second look
 	remembers    = 4 * time.Second      // what decides over a token
 )
 
@@ -102,7 +106,7 @@ func New(s *rest.Server, c Config) (*API, error) {
 	a.paced = auth.NewThrottle(asksOfNetwork, time.Minute, s.Now)
 	a.states = newMemo[string, state](remembers, s.Now)
 	if c.Issuer != "" {
-		s.Ways = append(s.Ways, a.bearer)
+		s.Ways, s.Standings = append(s.Ways, a.bearer), append(s.Standings, a.standing)
 		s.ResourceMetadata = c.Issuer + resourcePath
 	}
 	return a, nil
@@ -118,45 +122,30 @@ func (a *API) Routes() {
 	a.metadataRoutes()
 	a.tokenRoutes()
 	a.pageRoutes()
+	a.describe()
 }
 
 // noIssuer refuses what a server without an address cannot do.
 func (a *API) noIssuer() error {
 	if a.Settings.Issuer == "" {
-		return fleet.NewError(fleet.CodeUnavailable, "This server does not know its public address, so that it gives no "+
-			"access tokens: its operator says it with --public-url.")
+		return fleet.NewError(fleet.CodeNotFound, "This server does not know its public address, so that it gives no access "+
+			"tokens: its operator says it with --public-url, such as --public-url https://fleet.example.com.")
 	}
 	return nil
 }
 
-// noKey says to callers that the server has nothing to seal with.
+// noKey says to callers that the server has nothing to seal with, or has lost it.
 func noKey(err error) error {
+	if errors.Is(err, seal.ErrUnknownKey) {
+		return fleet.NewError(fleet.CodeUnavailable, "This server lacks the key that its signing keys are sealed with, so "+
+			"that it gives and takes no access tokens: its operator puts that key into --seal-key-file again, or, if it is "+
+			"lost, runs 'motorpool seal rotate --lost'.")
+	}
 	if errors.Is(err, seal.ErrNoKey) {
 		return fleet.NewError(fleet.CodeUnavailable, "This server has no key to seal secrets with, so that it can sign no "+
 			"access tokens: its operator gives it one with --seal-key-file.")
 	}
 	return err
-}
-
-// has says whether scopes hold one, by itself or through Admin.
-func has(scopes []string, s auth.Scope) bool {
-	for _, name := range scopes {
-		if auth.Scope(name) == s || auth.Scope(name) == auth.Admin {
-			return true
-		}
-	}
-	return false
-}
-
-// both are the scopes that two lists hold, in the order of documentation.
-func both(a, b []string) []string {
-	all := []string{}
-	for _, s := range auth.Scopes {
-		if has(a, s) && has(b, s) {
-			all = append(all, string(s))
-		}
-	}
-	return all
 }
 
 // texts are scopes as texts.
@@ -166,12 +155,4 @@ func texts(scopes []auth.Scope) []string {
 		all[i] = string(s)
 	}
 	return all
-}
-
-// orDefault returns how long a secret overlaps, in hours.
-func orDefault(hours *int) time.Duration {
-	if hours == nil {
-		return overlap
-	}
-	return time.Duration(*hours) * time.Hour
 }

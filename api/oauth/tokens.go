@@ -32,6 +32,9 @@ const (
 	onceRevoked = "oauth_revoked" // ids of access tokens that were given back
 )
 
+// tokenPath is where clients ask for tokens.
+const tokenPath = "/oauth/token"
+
 // formType is the type of the bodies that the authorization server takes.
 const formType = "application/x-www-form-urlencoded"
 
@@ -59,7 +62,7 @@ type TokenReply struct {
 
 func (a *API) tokenRoutes() {
 	a.endpoint(rest.Route{
-		Path: "/oauth/token", ID: "getAccessToken", Summary: "Get an access token", Body: TokenAsk{}, Reply: TokenReply{},
+		Path: tokenPath, ID: "getAccessToken", Summary: "Get an access token", Body: TokenAsk{}, Reply: TokenReply{},
 		About: "OAuth 2.0 (RFC 6749): `client_credentials` for a program that acts for itself, `authorization_code` and " +
 			"`refresh_token` for one to which a person consented. With a `DPoP` header (RFC 9449) the token works with the key " +
 			"of that proof alone. Errors are `error` and `error_description`, as RFC 6749 has them.",
@@ -203,7 +206,7 @@ func scopesAsked(asked string, may []string) ([]string, error) {
 		return nil, refuse(codeScope, "There is no scope "+unknown+"; scopes are separated by spaces.")
 	}
 	for _, s := range scopes {
-		if !has(may, s) {
+		if !auth.Holds(may, s) {
 			return nil, refuse(codeScope, "The scope "+string(s)+" may not be asked for here.")
 		}
 	}
@@ -366,7 +369,7 @@ func (a *API) redeem(ctx context.Context, c *client, form url.Values, proof *tok
 	if c.body.Type == record.OAuthPublic {
 		g.JKT = jkt // a confidential client proves itself by its secret, and may change its key
 	}
-	return a.withRefresh(ctx, c, g, both(both(g.Scopes, c.body.Scopes), role), jkt)
+	return a.withRefresh(ctx, c, g, auth.Both(auth.Both(g.Scopes, c.body.Scopes), role), jkt)
 }
 
 // refresh gives a client a token for a refresh token, and another refresh token.
@@ -407,7 +410,7 @@ func (a *API) refresh(ctx context.Context, c *client, form url.Values, proof *to
 	if g.JKT == "" && c.body.Type == record.OAuthPublic {
 		g.JKT = jkt // from the first proof on
 	}
-	reply, err := a.withRefresh(ctx, c, g, both(both(scopes, c.body.Scopes), role), jkt)
+	reply, err := a.withRefresh(ctx, c, g, auth.Both(auth.Both(scopes, c.body.Scopes), role), jkt)
 	if err != nil {
 		return nil, err
 	}

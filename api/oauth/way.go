@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/oauth/token"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
 )
 
 // notValid is what whoever presents a token that proves nothing is told.
@@ -102,6 +103,7 @@ type state struct {
 	good    bool
 	scopes  []string  // the most that it may do now, but for the role of the person
 	granted time.Time // by the person
+	rate    *int      // of the account, see auth.Principal
 }
 
 // principal is whoever a token stands for, with what it may do now; nil if it stands for nobody any more.
@@ -125,22 +127,31 @@ func (a *API) principal(ctx context.Context, c *token.Claims) (*auth.Principal, 
 	if err != nil || !now.good {
 		return nil, err
 	}
-	may := now.scopes
-	if p.Grant != 0 {
-		// These remember what they read themselves: remembering it once more would be felt late.
-		role, ok, err := a.Settings.RoleOf(ctx, p.Account, p.User)
-		if err != nil || !ok {
-			return nil, err
-		}
-		if over, err := a.overSince(ctx, p.Account, p.User, now.granted); err != nil || over {
-			return nil, err
-		}
-		may = both(may, texts(role.Scopes()))
+	p.Rate = now.rate
+	may, err := a.may(ctx, p, now)
+	if err != nil || may == nil {
+		return nil, err
 	}
-	for _, s := range both(strings.Fields(c.Scope), may) {
+	for _, s := range auth.Both(strings.Fields(c.Scope), may) {
 		p.Scopes = append(p.Scopes, auth.Scope(s))
 	}
 	return p, nil
+}
+
+// may is what a client, or a person by it, may do now; nil if they are nobody any more. What it asks remembers what it
+// reads itself: remembering that once more would be felt late.
+func (a *API) may(ctx context.Context, p *auth.Principal, now state) ([]string, error) {
+	if !now.good || p.Grant == 0 {
+		return now.scopes, nil
+	}
+	role, ok, err := a.Settings.RoleOf(ctx, p.Account, p.User)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if over, err := a.overSince(ctx, p.Account, p.User, now.granted); err != nil || over {
+		return nil, err
+	}
+	return auth.Both(now.scopes, texts(role.Scopes())), nil
 }
 
 // stateOf looks up what decides over a token.
@@ -149,6 +160,16 @@ func (a *API) stateOf(ctx context.Context, p *auth.Principal, jti string) (state
 	if err != nil || given != nil {
 		return state{}, err
 	}
+	now, err := a.stateOfClient(ctx, p)
+	if err != nil || !now.good {
+		return now, err
+	}
+	now.rate, err = query.AccountRate(ctx, a.DB, p.Account)
+	return now, err
+}
+
+// stateOfClient looks up what decides over all tokens of a client, or of a grant.
+func (a *API) stateOfClient(ctx context.Context, p *auth.Principal) (state, error) {
 	rec, err := a.clients.Get(ctx, p.Account, uint64(p.Client))
 	if fleet.CodeOf(err) == fleet.CodeNotFound {
 		return state{}, nil
@@ -169,5 +190,5 @@ func (a *API) stateOf(ctx context.Context, p *auth.Principal, jti string) (state
 	if grant.Body.ClientID != p.Client.String() || grant.Body.UserID != p.User.String() {
 		return state{}, nil
 	}
-	return state{true, both(rec.Body.Scopes, grant.Body.Scopes), grant.CreatedAt}, nil
+	return state{good: true, scopes: auth.Both(rec.Body.Scopes, grant.Body.Scopes), granted: grant.CreatedAt}, nil
 }

@@ -224,12 +224,11 @@ func (a *API) listLedgerTransactions(w http.ResponseWriter, r *http.Request) err
 	}
 	var after *query.LedgerTransaction
 	if p.After != nil {
-		ms, bad1 := strconv.ParseInt(p.After[0], 10, 64)
-		id, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
-		if bad1 != nil || bad2 != nil || len(p.After) != 2 {
-			return rest.InvalidParam("cursor", "is not a next_cursor of this list")
+		at, id, err := p.Behind()
+		if err != nil {
+			return err
 		}
-		after = &query.LedgerTransaction{PostedAt: time.UnixMilli(ms), ID: id}
+		after = &query.LedgerTransaction{PostedAt: at.Time(), ID: id}
 	}
 	rows, err := query.LedgerTransactions(r.Context(), a.DB, f, after)
 	if err != nil {
@@ -243,7 +242,7 @@ func (a *API) listLedgerTransactions(w http.ResponseWriter, r *http.Request) err
 	if len(rows) > p.PerPage {
 		rows = rows[:p.PerPage]
 		last := &rows[len(rows)-1]
-		next = []string{strconv.FormatInt(last.PostedAt.UnixMilli(), 10), strconv.FormatUint(last.ID, 10)}
+		next = rest.AfterOf(fleet.MillisOf(last.PostedAt), last.ID)
 	}
 	data := make([]LedgerTransaction, len(rows))
 	for i := range rows {

@@ -154,10 +154,12 @@ func Bearer(r *http.Request) (string, bool) {
 }
 
 // limit takes one operation from the buckets of credential and account, and says in headers what is left.
-// X-RateLimit-Reset is in seconds from now, as RateLimit is.
+// X-RateLimit-Reset is in seconds from now, as RateLimit is. Where there is no limit no header speaks of one.
 func (a *Server) limit(w http.ResponseWriter, p *auth.Principal, class auth.Class) error {
-	d := a.limiter.Take(p.Credential(), p.Account, class)
-	tellLimit(w, string(class), d)
+	d := a.limiter.Take(p, class)
+	if d.Quota > 0 {
+		tellLimit(w, string(class), d)
+	}
 	if d.OK {
 		return nil
 	}

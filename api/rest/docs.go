@@ -51,7 +51,7 @@ var problems = []problemWords{
 	{fleet.CodeValidation, "The body is understood and not acceptable; detail is the first of errors, which say what is wrong with which members."},
 	{codeKeyReuse, "The Idempotency-Key was used for another request."},
 	{CodeTooMuch, "The answer takes more of the store than one question may; ask for less at once."},
-	{fleet.CodeRateLimited, "Too many requests; Retry-After says when to go on."},
+	{fleet.CodeRateLimited, "Too many requests, or too much in them, within a minute; RateLimit-Policy says how many may be, and Retry-After when to go on."},
 	{codeInternal, "A fault of ours; request_id names it in our logs."},
 	{fleet.CodeUnavailable, "A store or broker does not answer; Retry-After says when to try again. What was asked for may have been done: look before you repeat it, or use an Idempotency-Key."},
 	{fleet.CodeFull, "There is no room left on a disk: nothing can be written until somebody makes room. Reads go on."},

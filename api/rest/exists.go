@@ -15,7 +15,7 @@ func (a *Server) CheckExists(r *http.Request, listing *query.Listing, prefix, te
 		return nil
 	}
 	id, _ := fleet.ParseID(prefix, text)
-	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, []uint64{id})
+	found, err := a.RecordsByID(r.Context(), listing, auth.From(r.Context()).Account, []uint64{id})
 	if err == nil && len(found) == 0 {
 		err = fleet.Invalid(fleet.NoSuch(pointer, noun, prefix, text))
 	}
@@ -30,7 +30,7 @@ func (a *Server) CheckAllExist(r *http.Request, listing *query.Listing, prefix s
 	for i, text := range texts {
 		ids[i], _ = fleet.ParseID(prefix, text) // zero, which is nobody's, if it is no id
 	}
-	found, err := query.RecordsByID(r.Context(), a.DB, listing, auth.From(r.Context()).Account, ids)
+	found, err := a.RecordsByID(r.Context(), listing, auth.From(r.Context()).Account, ids)
 	if err != nil {
 		return err
 	}

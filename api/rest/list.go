@@ -40,7 +40,7 @@ func (s *Resource[T]) List(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	req.After, req.Limit, req.Offset = p.After, p.PerPage, p.Offset()
-	found, err := query.List(r.Context(), s.Server.DB, s.Listing, req)
+	found, err := s.Server.ListOf(r.Context(), s.Listing, req)
 	if err != nil {
 		return CursorError(err)
 	}

@@ -108,7 +108,7 @@ func (a *Server) compress(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.ContentTypes([]string{
 		"application/json", "application/problem+json", "application/openapi+json", "application/openapi+yaml",
 		"application/geo+json", "application/gpx+xml", "application/vnd.google-earth.kml+xml", "text/csv",
-		"text/html", "text/plain",
+		"text/html", "text/plain", "text/javascript", "text/css", "image/svg+xml",
 	}))
 	if err != nil {
 		panic(err) // constant options

@@ -49,6 +49,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	store.Listed(deps.Roster.Wrote)
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
 		Works: map[string]JobWork{}, WakeJobs: func() {},

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/motorpool/fleet"
 )
 
 // Pagination is the second half of every list answer.
@@ -96,6 +98,25 @@ func PageOf(r *http.Request, list string) (Page, error) {
 			fmt.Sprintf("times per_page must not exceed %d; follow next_cursor to go further", maxOffset))
 	}
 	return p, nil
+}
+
+// Behind is where a page of a list begins that is in the order of times and ids, as AfterOf wrote it; zeros of the
+// first.
+func (p *Page) Behind() (at fleet.Millis, id uint64, err error) {
+	if p.After == nil {
+		return 0, 0, nil
+	}
+	millis, bad1 := strconv.ParseInt(p.After[0], 10, 64)
+	id, bad2 := strconv.ParseUint(p.After[len(p.After)-1], 10, 64)
+	if bad1 != nil || bad2 != nil || len(p.After) != 2 {
+		return 0, 0, InvalidParam("cursor", "is not a next_cursor of this list")
+	}
+	return fleet.Millis(millis), id, nil
+}
+
+// AfterOf is what WriteList is given of the last record of a page in the order of times and ids.
+func AfterOf(at fleet.Millis, id uint64) []string {
+	return []string{strconv.FormatInt(int64(at), 10), strconv.FormatUint(id, 10)}
 }
 
 // listed marks a list with what it was asked for: another choice of records has other pages. How much of them is shown,

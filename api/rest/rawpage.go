@@ -3,6 +3,8 @@ package rest
 import (
 	"context"
 	"net/http"
+
+	"github.com/motorpool/fleet/api/auth"
 )
 
 // mostOfForm bounds the body of a form, in bytes.
@@ -16,7 +18,7 @@ func (a *Server) Page(method, path string, h func(w http.ResponseWriter, r *http
 		ExchangeOf(r.Context()).route = rt
 		ctx, cancel := context.WithTimeout(r.Context(), a.Config.WriteTime)
 		defer cancel()
-		r = r.WithContext(ctx)
+		r = r.WithContext(auth.WithAddress(ctx, a.ClientAddr(r)))
 		r.Body = http.MaxBytesReader(w, r.Body, mostOfForm)
 		if err := h(w, r); err != nil {
 			a.WriteProblem(w, r, err)

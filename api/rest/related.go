@@ -15,7 +15,7 @@ type relatedFunc func(ctx context.Context, account fleet.AccountID, ids []uint64
 
 // showByID is the relatedFunc of a resource.
 func (s *Resource[T]) showByID(ctx context.Context, account fleet.AccountID, ids []uint64) (map[string]any, error) {
-	found, err := query.RecordsByID(ctx, s.Server.DB, s.Listing, account, ids)
+	found, err := s.Server.RecordsByID(ctx, s.Listing, account, ids)
 	if err != nil {
 		return nil, err
 	}

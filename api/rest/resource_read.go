@@ -16,7 +16,7 @@ import (
 
 // Get answers with the record that the path names, or with a 304 if the caller has it.
 func (s *Resource[T]) Get(w http.ResponseWriter, r *http.Request) error {
-	rec, err := s.Load(r)
+	rec, err := s.current(r)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,22 @@ func (s *Resource[T]) Load(r *http.Request) (record.Record[T], error) {
 	if err != nil {
 		return record.Record[T]{}, err
 	}
-	return s.Log.Get(r.Context(), auth.From(r.Context()).Account, id)
+	account := auth.From(r.Context()).Account
+	defer s.Server.Roster.Wrote(account, s.Log.Kind().Name) // what is shown now is not older the next time
+	return s.Log.Get(r.Context(), account, id)
+}
+
+// current is Load of what is only to be shown, which may come from memory.
+func (s *Resource[T]) current(r *http.Request) (record.Record[T], error) {
+	id, err := PathID(r, s.Noun, s.Log.Kind().Prefix)
+	if err != nil {
+		return record.Record[T]{}, err
+	}
+	account := auth.From(r.Context()).Account
+	if stored, ok := s.Server.Roster.Get(r.Context(), s.Listing, account, id); ok {
+		return FromStored[T](account, stored)
+	}
+	return s.Load(r)
 }
 
 // pick keeps the members that fields= names, and id, in their order.

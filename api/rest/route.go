@@ -18,6 +18,7 @@ import (
 // The security schemes of the OpenAPI document.
 const (
 	apiKeyScheme      = "api_key"
+	TokenScheme       = "oauth2" // which the room of OAuth describes, if access tokens are given
 	DeviceTokenScheme = "device_token"
 	ClientScheme      = "oauth_client"
 )
@@ -132,15 +133,19 @@ func (a *Server) operation(rt *Route) *huma.Operation {
 		Tags: []string{rt.Tag}, Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
 	}
 	if !rt.Public {
-		scopes := []string{}
-		if rt.Scope != "" {
-			scopes = append(scopes, string(rt.Scope))
+		schemes := []string{apiKeyScheme}
+		if a.ResourceMetadata != "" {
+			schemes = append(schemes, TokenScheme)
 		}
-		if rt.AnyOf == nil {
-			op.Security = append(op.Security, map[string][]string{apiKeyScheme: scopes})
-		}
-		for _, scope := range rt.AnyOf {
-			op.Security = append(op.Security, map[string][]string{apiKeyScheme: {string(scope)}})
+		for _, scheme := range schemes {
+			if rt.AnyOf == nil && rt.Scope == "" {
+				op.Security = append(op.Security, map[string][]string{scheme: {}})
+			} else if rt.AnyOf == nil {
+				op.Security = append(op.Security, map[string][]string{scheme: {string(rt.Scope)}})
+			}
+			for _, scope := range rt.AnyOf {
+				op.Security = append(op.Security, map[string][]string{scheme: {string(scope)}})
+			}
 		}
 		if rt.Scope != "" {
 			op.Description = strings.TrimSpace(op.Description + "\n\nNeeds the scope `" + string(rt.Scope) + "`.")

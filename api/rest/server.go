@@ -34,6 +34,7 @@ import (
 	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -107,7 +108,8 @@ type Deps struct {
 	Geocoder Geocoder
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
-	Refused  func() error // why nothing can be written now, or nil; without it something always can
+	Roster   *roster.Roster // current records in memory; nil keeps none
+	Refused  func() error   // why nothing can be written now, or nil; without it something always can
 	Now      func() time.Time
 	Wrap     func(http.Handler) http.Handler // around everything, for tracing; may be nil
 }
@@ -121,6 +123,8 @@ type Server struct {
 	Auth  *auth.Authenticator
 	// Ways prove who makes a request beside API keys; they are asked first.
 	Ways []auth.Way
+	// Standings say what may be done now for whoever asked earlier, a kind of credential each.
+	Standings []auth.Standing
 	// ResourceMetadata is the address of what says who gives access tokens; empty if nobody does.
 	ResourceMetadata string
 	Docs             huma.API
@@ -128,8 +132,6 @@ type Server struct {
 
 	// Bodies hold those of senders with a key, and StrangerBodies those of senders without, who keep only each other out.
 	Bodies, StrangerBodies bodies
-	// RoleOf says what a person is in an account now, and false of one who may do nothing there.
-	RoleOf func(ctx context.Context, account fleet.AccountID, user fleet.UserID) (auth.Role, bool, error)
 	// KeyUsed notes that a key was used.
 	KeyUsed func(context.Context, *auth.Principal)
 	// Noted notes for the audit of an account what was done with a credential. It returns at once: uses and refusals are

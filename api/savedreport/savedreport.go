@@ -7,9 +7,10 @@
 // that died in between and its successor, all mean one job. After an outage only the last time that passed is made up
 // for, and the record says how many were left out.
 //
-// It is made on behalf of the key that wrote the saved report last, with what that key may do when it is made: if it
-// has been revoked, has expired or may not read reports any more, nothing is made until a key writes the record again.
-// What is kept names customers by their numbers, so that nothing of a person has to be found in it after an erasure.
+// It is made on behalf of whoever wrote the saved report last, a key, a person or an OAuth client, with what they may
+// do when it is made: if that is nothing any more, or not to read reports, nothing is made until somebody who may
+// writes the record again. What is kept names customers by their numbers, so that nothing of a person has to be found
+// in it after an erasure.
 package savedreport
 
 import (
@@ -42,14 +43,13 @@ type API struct {
 
 	saved    *record.Log[record.SavedReport]
 	jobs     *record.Log[record.Job]
-	keys     *record.Log[record.APIKey]
 	accounts *record.Log[record.Account]
 }
 
 // New makes saved reports on a server. It registers nothing.
 func New(s *rest.Server) *API {
 	return &API{Server: s, saved: record.NewLog(s.Store, record.SavedReports), jobs: record.NewLog(s.Store, record.Jobs),
-		keys: record.NewLog(s.Store, record.APIKeys), accounts: record.NewLog(s.Store, record.Accounts)}
+		accounts: record.NewLog(s.Store, record.Accounts)}
 }
 
 // SavedReport is a saved report as it is answered.
@@ -59,13 +59,14 @@ type SavedReport struct {
 	record.SavedReportFields
 
 	Object    string         `json:"object" doc:"Always saved_report." example:"saved_report"`
-	KeyID     *string        `json:"api_key_id" nullable:"true" doc:"The key that wrote it last: it is made on its behalf. Null if a person did." example:"key_1234"`
-	UserID    *string        `json:"user_id" nullable:"true" doc:"The person who wrote it last: it is made on their behalf. Null if a key did." example:"usr_1234"`
+	KeyID     *string        `json:"api_key_id" nullable:"true" doc:"The key that wrote it last: it is made on its behalf. Null if somebody else did." example:"key_1234"`
+	UserID    *string        `json:"user_id" nullable:"true" doc:"The person who wrote it last, or for whom an OAuth client did: it is made on their behalf. Null if nobody did." example:"usr_1234"`
+	ClientID  *string        `json:"oauth_client_id" nullable:"true" doc:"The OAuth client that wrote it last: it is made with what the client may do then, for the person if user_id names one. Null if none did." example:"ocl_1234"`
 	NextRunAt record.Instant `json:"next_run_at" doc:"When it is made by itself next; null without a schedule, or if it has stopped. Another time zone of the account holds from the time after it."`
 	LastRunAt record.Instant `json:"last_run_at" doc:"The time of its schedule for which it was made last; null before the first."`
 	LastJobID *string        `json:"last_job_id" nullable:"true" doc:"The job that made it then. Lists of jobs by subject_id have all." example:"job_1234"`
 	Missed    int            `json:"missed_runs" doc:"Times of its schedule before last_run_at that passed while no server ran. They are not made up for."`
-	Stopped   *string        `json:"stopped_because" nullable:"true" doc:"Why it is not made by itself any more. It goes on when a key that may read reports changes it."`
+	Stopped   *string        `json:"stopped_because" nullable:"true" doc:"Why it is not made by itself any more. It goes on when somebody who may read reports changes it."`
 
 	rest.Stamps
 }
@@ -80,7 +81,7 @@ func (a *API) Routes() {
 	s := &rest.Resource[record.SavedReport]{
 		Server: a.Server, Log: a.saved, Listing: &query.SavedReports,
 		Titles: rest.Titles{Path: "/v1/saved_reports", Tag: "Reports", Noun: "saved report", Nouns: "saved reports",
-			About: "It is made on behalf of the key that writes it, and takes the scope `" + string(read) + "` as well. Files name customers by their numbers."},
+			About: "It is made on behalf of whoever writes it, with what they may do when it is made, and takes the scope `" + string(read) + "` as well. Files name customers by their numbers."},
 		Scope:    rest.Scopes{Read: read, Write: auth.FinanceWrite},
 		Views:    rest.Views{View: SavedReport{}, Fields: record.SavedReportFields{}},
 		Writable: func(b *record.SavedReport) any { return &b.SavedReportFields },
@@ -92,7 +93,7 @@ func (a *API) Routes() {
 	s.Register()
 	rest.Act(s, rest.Action[record.SavedReport, rest.NoBody]{
 		Verb: "run", Summary: "Make a saved report now", Scope: read, Status: http.StatusAccepted, Reply: rest.Job{},
-		About:  "For today, on behalf of the key that asks. The answer is a job; when it is done, `GET /v1/jobs/{id}/result` gives the file, for 90 days, and the event `report.ready` is told.",
+		About:  "For today, on behalf of whoever asks. The answer is a job; when it is done, `GET /v1/jobs/{id}/result` gives the file, for 90 days, and the event `report.ready` is told.",
 		Answer: a.run, AnyRevision: true,
 	})
 }
@@ -107,6 +108,9 @@ func show(rec *record.Record[record.SavedReport]) SavedReport {
 	}
 	if b.User != 0 {
 		view.UserID = rest.TextOrNull(fleet.UserID(b.User).String())
+	}
+	if b.Client != 0 {
+		view.ClientID = rest.TextOrNull(fleet.ClientID(b.Client).String())
 	}
 	if b.LastJob != 0 {
 		id := fleet.FormatID(fleet.JobPrefix, b.LastJob)
@@ -126,7 +130,10 @@ func (a *API) prepare(r *http.Request, _ uint64, before, b *record.SavedReport) 
 	if err := a.check(r.Context(), &b.SavedReportFields); err != nil {
 		return err
 	}
-	b.Key, b.User = uint64(p.Key), uint64(p.User)
+	b.Asker = rest.AskerOf(p)
+	if p.Client == 0 {
+		b.Scopes = nil // what a key or a person may do is what they may do then; an access token was given some of it
+	}
 	if before != nil && before.Stopped == "" && same(before.Schedule, b.Schedule) {
 		return nil // a time that has come is not passed over
 	}

@@ -24,11 +24,8 @@ func jobOf(id uint64, f *record.SavedReportFields, p *auth.Principal, requestID 
 	from, until := Span(f, day)
 	asked.Set("from", from)
 	asked.Set("until", until)
-	t := &record.Transfer{Records: f.Report, Format: f.Format, Query: asked.Encode(), Key: uint64(p.Key),
-		User: uint64(p.User), RequestID: requestID}
-	for _, s := range p.Scopes {
-		t.Scopes = append(t.Scopes, string(s))
-	}
+	t := &record.Transfer{Records: f.Report, Format: f.Format, Query: asked.Encode(), Asker: rest.AskerOf(p),
+		RequestID: requestID}
 	return record.Job{Kind: record.JobReport, Subject: fleet.FormatID(fleet.SavedReportPrefix, id), Total: 1, Transfer: t}
 }
 
@@ -96,10 +93,10 @@ func (a *API) makeDue(ctx context.Context, ref query.SavedReportRef) error {
 	}
 	seen := b.NextAt
 	at, missed := Last(b.Schedule, seen.Time, now, zone)
-	p, err := a.principal(ctx, ref.Account, fleet.KeyID(b.Key), fleet.UserID(b.User))
-	if _, refused := errors.AsType[*fleet.Error](err); refused {
+	p, err := a.MayNow(ctx, ref.Account, &b.Asker, read)
+	if refused, ours := rest.ProblemOf(err); err != nil && !ours {
 		return a.moveOn(ctx, ref, seen, func(b *record.SavedReport) {
-			b.NextAt, b.Stopped = record.Instant{}, err.Error()
+			b.NextAt, b.Stopped = record.Instant{}, refused.Detail+" Have somebody who may read reports change the saved report."
 		})
 	}
 	if err != nil {
@@ -130,69 +127,12 @@ func (a *API) moveOn(ctx context.Context, ref query.SavedReportRef, seen record.
 	return err
 }
 
-// do makes the report of a job, with what the key that it is made for may do now.
+// do makes the report of a job, with what whoever it is made for may do now.
 func (a *API) do(ctx context.Context, job *record.Record[record.Job], file io.Writer) error {
 	t := job.Body.Transfer
-	p, err := a.principal(ctx, job.Account, fleet.KeyID(t.Key), fleet.UserID(t.User))
-	if err != nil {
-		return err
-	}
 	asked, err := url.ParseQuery(t.Query)
 	if err != nil {
 		return fmt.Errorf("read the parameters of a report: %w", err)
 	}
-	return a.Reporter.Write(ctx, p, t.Records, asked, export.Format(t.Format), file)
-}
-
-// mostRotations bounds how often the replacement of a key is replaced.
-const mostRotations = 20
-
-// principal is a person of an account, or a key or the one that replaced it, with what they may do now. One that may
-// not read reports is refused with a *fleet.Error.
-func (a *API) principal(ctx context.Context, account fleet.AccountID, id fleet.KeyID,
-	user fleet.UserID) (*auth.Principal, error) {
-	if user != 0 {
-		role, ok, err := a.RoleOf(ctx, account, user)
-		if err != nil {
-			return nil, err
-		}
-		p := &auth.Principal{Account: account, User: user, Scopes: role.Scopes()}
-		if !ok || !p.Has(read) {
-			return nil, fleet.NewError(fleet.CodeForbidden, "The user "+user.String()+" that the report is made for may not "+
-				"read reports any more. Have somebody who may change the saved report.")
-		}
-		return p, nil
-	}
-	for range mostRotations {
-		rec, err := a.keys.Get(ctx, account, uint64(id))
-		if err != nil {
-			return nil, err
-		}
-		b, now := &rec.Body, a.Now()
-		if next, err := fleet.ParseID(fleet.KeyPrefix, b.RotatedTo); err == nil {
-			id = fleet.KeyID(next)
-			continue
-		}
-		what := ""
-		p := &auth.Principal{Account: account, Key: id}
-		for _, s := range b.Scopes {
-			p.Scopes = append(p.Scopes, auth.Scope(s))
-		}
-		switch {
-		case rec.Archived():
-			what = "is archived"
-		case !b.RevokedAt.IsZero() && !b.RevokedAt.After(now):
-			what = "is revoked"
-		case !b.ExpiresAt.IsZero() && !b.ExpiresAt.After(now):
-			what = "has expired"
-		case !p.Has(read):
-			what = "lacks the scope " + string(read)
-		default:
-			return p, nil
-		}
-		return nil, fleet.NewError(fleet.CodeForbidden, fmt.Sprintf(
-			"The API key %q (%s) that the report is made for %s. Change the saved report with a key that may read reports.",
-			b.Name, id, what))
-	}
-	return nil, fleet.NewError(fleet.CodeForbidden, "The API key that the report is made for was replaced too often.")
+	return a.Reporter.Write(ctx, auth.From(ctx), t.Records, asked, export.Format(t.Format), file)
 }

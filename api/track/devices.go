@@ -255,7 +255,7 @@ func (a *API) vehiclesOf(ctx context.Context, records []record.Record[record.Dev
 		}
 	}
 	account := records[0].Account
-	stored, err := query.RecordsByID(ctx, a.DB, &query.Vehicles, account, ids)
+	stored, err := a.RecordsByID(ctx, &query.Vehicles, account, ids)
 	if err != nil {
 		return nil, err
 	}

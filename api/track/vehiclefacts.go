@@ -237,7 +237,7 @@ func (a *API) expandVehicles(ctx context.Context, account fleet.AccountID, views
 			ids = append(ids, id)
 		}
 	}
-	found, err := query.RecordsByID(ctx, a.DB, listing, account, ids)
+	found, err := a.RecordsByID(ctx, listing, account, ids)
 	if err != nil {
 		return err
 	}
@@ -350,7 +350,7 @@ func (a *API) vehicleRefers(r *http.Request, v *record.Vehicle) error {
 		}
 		id, err := fleet.ParseID(named.prefix, named.id)
 		if err == nil {
-			found, err := query.RecordsByID(r.Context(), a.DB, named.listing, auth.From(r.Context()).Account, []uint64{id})
+			found, err := a.RecordsByID(r.Context(), named.listing, auth.From(r.Context()).Account, []uint64{id})
 			if err != nil {
 				return err
 			}

@@ -143,29 +143,29 @@ func (a *API) jobOf(r *http.Request, jobs *rest.Resource[record.Job]) (record.Re
 	if err != nil {
 		return rec, err
 	}
-	t := rec.Body.Transfer
-	if work, ok := a.Works[rec.Body.Kind]; ok {
-		return rec, rest.RequireScope(auth.From(r.Context()), work.Read)
+	return rec, rest.RequireScope(auth.From(r.Context()), a.scopeOf(&rec.Body))
+}
+
+// scopeOf is the scope that it takes to have a job done, and to see it.
+func (a *API) scopeOf(b *record.Job) auth.Scope {
+	if work, ok := a.Works[b.Kind]; ok {
+		return work.Read
 	}
-	if t == nil || a.Transfers[t.Records] == nil {
-		return rec, rest.RequireScope(auth.From(r.Context()), auth.TelematicsRead)
+	if b.Transfer == nil || a.Transfers[b.Transfer.Records] == nil {
+		return auth.TelematicsRead
 	}
-	read, write := a.Transfers[t.Records].Scopes()
-	if rec.Body.Kind == record.JobImport {
-		return rec, rest.RequireScope(auth.From(r.Context()), write)
+	read, write := a.Transfers[b.Transfer.Records].Scopes()
+	if b.Kind == record.JobImport {
+		return write
 	}
-	return rec, rest.RequireScope(auth.From(r.Context()), read)
+	return read
 }
 
 // start writes the record of a job, and answers with it.
 func (a *API) start(jobs *rest.Resource[record.Job], w http.ResponseWriter, r *http.Request, id uint64,
 	body record.Job) error {
 	p := auth.From(r.Context())
-	body.Transfer.Key, body.Transfer.User = uint64(p.Key), uint64(p.User)
-	body.Transfer.RequestID = rest.RequestID(r.Context())
-	for _, s := range p.Scopes {
-		body.Transfer.Scopes = append(body.Transfer.Scopes, string(s))
-	}
+	body.Transfer.Asker, body.Transfer.RequestID = rest.AskerOf(p), rest.RequestID(r.Context())
 	rec, _, err := a.jobs.Create(r.Context(), rest.Author(r), p.Account, id, body)
 	if err != nil {
 		return err

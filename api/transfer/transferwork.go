@@ -32,6 +32,7 @@ const (
 	leaseRest       = 10 * time.Second // before a job is tried again that met a failure of ours
 	patientAttempts = 5                // from then on a row that meets a failure of ours is refused
 	maxAttempts     = 20               // then the job is given up
+	askedEvery      = 4 * time.Second  // while it works: what may be done for whoever asked for the job
 )
 
 // ErrTaken says that another process works on a job, or that it is finished.
@@ -106,8 +107,11 @@ func (a *API) WorkOn(ctx context.Context, job query.JobRef) {
 		}
 		return
 	}
+	err = l.renew(ctx)
 	ctx = a.OnBehalf(ctx, &l.Rec)
-	if work, ok := a.Works[l.Rec.Body.Kind]; ok {
+	if work, ok := a.Works[l.Rec.Body.Kind]; err != nil {
+		// It is tried again, unless it may not be done any more.
+	} else if ok {
 		err = a.doWork(ctx, l, &work)
 	} else if l.Rec.Body.Kind == record.JobImport {
 		err = a.doImport(ctx, l)
@@ -135,9 +139,10 @@ func (a *API) WorkOn(ctx context.Context, job query.JobRef) {
 
 // lease is the right of this process to work on a job.
 type lease struct {
-	api *API
-	Rec record.Record[record.Job]
-	at  time.Time // when it was taken or renewed
+	api     *API
+	Rec     record.Record[record.Job]
+	at      time.Time // when it was taken or renewed
+	askedAt time.Time // when it was last asked what may be done for whoever wants the job
 }
 
 func (l *lease) ref() query.JobRef { return query.JobRef{Account: l.Rec.Account, ID: l.Rec.ID} }
@@ -184,9 +189,45 @@ func (l *lease) write(ctx context.Context, change func(*record.Job)) error {
 	return err
 }
 
-// Keep renews the lease when it is time.
+// errLess says that whoever asked for a job may do less than when it was begun. It is begun again, with that.
+var errLess = errors.New("whoever asked for it may do less than when it was begun")
+
+// renew asks what may be done for whoever wants the job, and has it do no more: its record says what. A job for nobody,
+// or for somebody who may not have it done any more, fails, and is not this process's then.
+func (l *lease) renew(ctx context.Context) error {
+	asked := l.api.Now()
+	now, err := l.api.MayNow(ctx, l.Rec.Account, &l.Rec.Body.Transfer.Asker, l.api.scopeOf(&l.Rec.Body))
+	if err != nil {
+		refused, ours := rest.ProblemOf(err)
+		if ours || ctx.Err() != nil {
+			return err
+		}
+		if err := l.write(ctx, func(b *record.Job) {
+			b.Error = refused.Detail + " Have somebody who may ask for it anew."
+		}); err != nil {
+			return err
+		}
+		return ErrTaken
+	}
+	l.askedAt = asked
+	if scopes := rest.AskerOf(now).Scopes; !slices.Equal(scopes, l.Rec.Body.Transfer.Scopes) {
+		return l.write(ctx, func(b *record.Job) { b.Transfer.Scopes = scopes })
+	}
+	return nil
+}
+
+// Keep renews the lease when it is time, and ends the work when it is not wanted any more by somebody who may.
 func (l *lease) Keep(ctx context.Context) error {
 	now := l.api.Now()
+	if now.Sub(l.askedAt) >= askedEvery {
+		might := l.Rec.Body.Transfer.Scopes
+		if err := l.renew(ctx); err != nil {
+			return err
+		}
+		if !slices.Equal(might, l.Rec.Body.Transfer.Scopes) {
+			return errLess
+		}
+	}
 	if now.Sub(l.at) < leaseRenewal {
 		return ctx.Err()
 	}
@@ -207,13 +248,10 @@ func (l *lease) finish(ctx context.Context, total uint64) error {
 	})
 }
 
-// OnBehalf is the context of a request of whoever asked for a job, with the scopes that the key had then.
+// OnBehalf is the context of a request of whoever asked for a job, with the scopes that its record says.
 func (a *API) OnBehalf(ctx context.Context, rec *record.Record[record.Job]) context.Context {
 	t := rec.Body.Transfer
-	p := &auth.Principal{Account: rec.Account, Key: fleet.KeyID(t.Key), User: fleet.UserID(t.User)}
-	for _, s := range t.Scopes {
-		p.Scopes = append(p.Scopes, auth.Scope(s))
-	}
+	p := rest.AskedBy(rec.Account, &t.Asker)
 	x := &rest.Exchange{ID: t.RequestID, Command: uint32(rest.DerivedRecordID(rec.ID, 0)) | 1, Principal: p}
 	return auth.With(context.WithValue(ctx, rest.ExchangeKey{}, x), p)
 }
@@ -293,5 +331,5 @@ func AsItself(ctx context.Context, path string) *http.Request {
 
 // mayReadPII says whether whoever asked for an export might read licence numbers.
 func mayReadPII(t *record.Transfer) bool {
-	return slices.Contains(t.Scopes, string(auth.CustomersPII)) || slices.Contains(t.Scopes, string(auth.Admin))
+	return auth.Holds(t.Scopes, auth.CustomersPII)
 }

@@ -33,7 +33,7 @@ const (
 const step = 30
 
 // asksMore says whether the password alone does not let a person in.
-func asksMore(b *record.User) bool { return b.TOTPSealed != "" }
+func asksMore(b *record.User) bool { return b.TOTPSealed != "" || len(b.Passkeys) > 0 }
 
 // totpPurpose is what a secret of a person's app is sealed for.
 func totpPurpose(id uint64) string {
@@ -41,8 +41,8 @@ func totpPurpose(id uint64) string {
 }
 
 func (a *API) factorPages() {
-	a.Page(http.MethodGet, factorPath, a.factorPage)
-	a.Page(http.MethodPost, factorPath, a.form(a.giveFactor))
+	a.Page(http.MethodGet, factorPath, page.KeepOpener(a.factorPage))
+	a.Page(http.MethodPost, factorPath, page.KeepOpener(a.form(a.giveFactor)))
 	a.Page(http.MethodGet, securityPath, a.securityPage)
 	a.Page(http.MethodGet, securityPath+"/qr.png", a.picture)
 	a.Page(http.MethodPost, securityPath+"/begin", a.form(a.beginTOTP))
@@ -63,6 +63,9 @@ func (a *API) takeCode(b *record.User, id uint64, sealed, code string) error {
 	if i := slices.Index(b.Recovery, hash); i >= 0 && len(code) == recoveryLength {
 		b.Recovery = slices.Delete(slices.Clone(b.Recovery), i, i+1)
 		return nil
+	}
+	if sealed == "" {
+		return errCode // they have no app
 	}
 	secret, err := a.Settings.Keys.Open(totpPurpose(id), sealed)
 	if err != nil {
@@ -97,8 +100,11 @@ func newRecovery() (codes, hashes []string) {
 }
 
 var factorForm = template.Must(template.New("factor").Parse(`{{with .Fault}}<p class="bad" role="alert">{{.}}</p>{{end}}
-<p>Give the code that your app shows for Motorpool, or one of your recovery codes.</p>
-<form method="post" action="/signin/factor">
+{{if .Passkeys}}<p>Use a passkey of yours, or give {{if .App}}the code that your app shows for Motorpool, or {{end}}one of your
+recovery codes.</p>
+` + passkeyForm(passkeyFactorPath, "Use a passkey", `data-passkey="get"`, nextField) + `{{else}}<p>Give the code that your app
+shows for Motorpool, or one of your recovery codes.</p>
+{{end}}<form method="post" action="/signin/factor">
 <input type="hidden" name="next" value="{{.Next}}">
 <label>Code<input class="code" name="code" autocomplete="one-time-code" autocapitalize="characters" maxlength="20" required
 autofocus></label>
@@ -123,25 +129,38 @@ func (a *API) halfway(w http.ResponseWriter, r *http.Request, do func(*record.Re
 	return do(&rec)
 }
 
+type factorView struct {
+	Fault, Next   string
+	App, Passkeys bool // what there is beside recovery codes
+}
+
+func (a *API) factorOf(r *http.Request, rec *record.Record[record.User], next string) factorView {
+	return factorView{Next: next, App: rec.Body.TOTPSealed != "",
+		Passkeys: len(rec.Body.Passkeys) > 0 && a.relyingParty(r) != nil}
+}
+
+func askFactor(w http.ResponseWriter, status int, view factorView) error {
+	return page.WriteWithScript(w, status, "Second step", passkeyScript, factorForm, view)
+}
+
 func (a *API) factorPage(w http.ResponseWriter, r *http.Request) error {
-	return a.halfway(w, r, func(*record.Record[record.User]) error {
-		return page.Write(w, http.StatusOK, "Second step", factorForm,
-			signInView{Next: page.Local(r.URL.Query().Get("next"))})
+	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
+		return askFactor(w, http.StatusOK, a.factorOf(r, rec, page.Local(r.URL.Query().Get("next"))))
 	})
 }
 
 func (a *API) giveFactor(w http.ResponseWriter, r *http.Request) error {
 	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
-		view := signInView{Next: page.Local(r.PostForm.Get("next"))}
+		view := a.factorOf(r, rec, page.Local(r.PostForm.Get("next")))
 		// Wrong codes count apart from wrong passwords: who gives these has the password.
-		at := a.doors(r, "code of "+fleet.FormatID(fleet.UserPrefix, rec.ID))
+		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "code of ")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			view.Fault = waitFault
-			return page.Write(w, http.StatusTooManyRequests, "Second step", factorForm, view)
+			return askFactor(w, http.StatusTooManyRequests, view)
 		}
 		err := a.complete(w, r, rec, view.Next, func(b *record.User) error {
-			if b.TOTPSealed == "" {
+			if !asksMore(b) {
 				return nil // it was taken away meanwhile
 			}
 			return a.takeCode(b, rec.ID, b.TOTPSealed, r.PostForm.Get("code"))
@@ -149,18 +168,23 @@ func (a *API) giveFactor(w http.ResponseWriter, r *http.Request) error {
 		if !errors.Is(err, errCode) {
 			a.passed(at)
 		} else {
+			a.noteRefused(r, rec, "totp")
 			view.Fault = codeFault
-			return page.Write(w, http.StatusUnauthorized, "Second step", factorForm, view)
+			return askFactor(w, http.StatusUnauthorized, view)
 		}
 		return err
 	})
 }
 
 var securityBody = template.Must(template.New("security").Parse(`{{with .Fault}}<p class="bad" role="alert">{{.}}</p>{{end}}
-{{if .Codes}}<p>These recovery codes are shown this once. Each is good once, in the place of a code of your app. Keep them where
-your telephone is not.</p>
+{{if .Codes}}<p>These recovery codes are shown this once. Each is good once, in the place of a code of your app or a passkey. Keep
+them where your devices are not.</p>
 <ul class="codes">{{range .Codes}}<li>{{.}}</li>{{end}}</ul>
-{{else if .Since}}<p>Codes of an app are asked of you since {{.Since}}. You have {{.Left}} recovery codes left.</p>
+{{else if .Passkeys}}<p>You have {{.Left}} recovery codes left.</p>
+{{else if .Since}}<p>You have {{.Left}} recovery codes left.</p>
+{{else}}<p>Your password alone signs you in. With an app or a passkey, whoever learns the password cannot.</p>
+{{end}}<h2>Codes of an app</h2>
+{{if .Since}}<p>They are asked of you since {{.Since}}.</p>
 <form method="post" action="/signin/security/remove">
 <label>A code of your app, or a recovery code<input class="code" name="code" autocomplete="one-time-code" maxlength="20" required></label>
 <button class="quiet">Ask no codes any more</button>
@@ -173,23 +197,25 @@ your telephone is not.</p>
 autofocus></label>
 <button>Ask for codes from now on</button>
 </form>
-{{else}}<p>Your password alone signs you in. With codes of an app, whoever learns the password cannot.</p>
-<form method="post" action="/signin/security/begin">
+{{else}}<form method="post" action="/signin/security/begin">
 <label>Your password<input type="password" name="password" autocomplete="current-password" required></label>
 <button>Set up an app</button>
 </form>
-{{end}}<p><a class="button quiet" href="/signin">Back</a></p>`))
+{{end}}` + passkeysBody + `<p><a class="button quiet" href="/signin">Back</a></p>`))
 
 type securityView struct {
 	Fault, Since, Secret string
 	Left                 int
 	Codes                []string
+	Passkeys             []passkeyRow
+	Password             bool // they have one, which is asked of them
 }
 
 func (a *API) security(w http.ResponseWriter, status int, rec *record.Record[record.User], fault string,
 	codes []string) error {
 	b := &rec.Body
-	view := securityView{Fault: fault, Left: len(b.Recovery), Codes: codes}
+	view := securityView{Fault: fault, Left: len(b.Recovery), Codes: codes, Passkeys: passkeyRows(b),
+		Password: b.PasswordHash != ""}
 	if !b.TOTPSince.IsZero() {
 		view.Since = b.TOTPSince.Format("2 January 2006")
 	} else if b.TOTPPending != "" {
@@ -199,7 +225,7 @@ func (a *API) security(w http.ResponseWriter, status int, rec *record.Record[rec
 		}
 		view.Secret = secret
 	}
-	return page.Write(w, status, "Second step", securityBody, view)
+	return page.WriteWithScript(w, status, "Second step and passkeys", passkeyScript, securityBody, view)
 }
 
 func (a *API) securityPage(w http.ResponseWriter, r *http.Request) error {
@@ -208,16 +234,30 @@ func (a *API) securityPage(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// fresh lets somebody change what they prove who they are with, who has given a second factor lately, or has none.
+func (a *API) fresh(w http.ResponseWriter, r *http.Request, do func(*record.Record[record.User]) error) error {
+	return a.mine(w, r, func(rec *record.Record[record.User]) error {
+		fault, err := a.stale(r, rec)
+		if err != nil {
+			return err
+		}
+		if fault != "" {
+			return a.security(w, http.StatusForbidden, rec, fault, nil)
+		}
+		return do(rec)
+	})
+}
+
 // beginTOTP makes a secret, which counts when a code of it is given. It asks for the password: a browser that somebody
 // left alone must not lock its owner out.
 func (a *API) beginTOTP(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email))
+	return a.fresh(w, r, func(rec *record.Record[record.User]) error {
+		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			return a.security(w, http.StatusTooManyRequests, rec, waitFault, nil)
 		}
-		ok, err := a.hasher.Check(r.Context(), r.PostForm.Get("password"), rec.Body.PasswordHash)
+		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), rec.Body.PasswordHash)
 		if err != nil || ok {
 			a.passed(at)
 		}
@@ -225,6 +265,7 @@ func (a *API) beginTOTP(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if !ok {
+			a.noteRefused(r, rec, "password")
 			return a.security(w, http.StatusUnauthorized, rec, "The password is another.", nil)
 		}
 		raw := make([]byte, 20)
@@ -278,19 +319,21 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) error {
 }
 
 // confirmTOTP has codes asked from now on, when one was given, and shows the recovery codes. The session is a new one,
-// and all others end: they were begun with less.
+// and all others end: they were begun with less. A recovery code confirms nothing: the app is to show that it works.
 func (a *API) confirmTOTP(w http.ResponseWriter, r *http.Request) error {
-	return a.changeTOTP(w, r, func(b *record.User, id uint64) ([]string, error) {
+	change := func(b *record.User, id uint64) ([]string, error) {
 		if b.TOTPPending == "" {
 			return nil, errCode
 		}
+		b.Recovery = nil
 		if err := a.takeCode(b, id, b.TOTPPending, r.PostForm.Get("code")); err != nil {
 			return nil, err
 		}
 		codes, hashes := newRecovery()
 		b.TOTPSealed, b.TOTPPending, b.TOTPSince, b.Recovery = b.TOTPPending, "", record.InstantOf(a.Now()), hashes
 		return codes, nil
-	})
+	}
+	return a.fresh(w, r, func(*record.Record[record.User]) error { return a.changeTOTP(w, r, change) })
 }
 
 // removeTOTP asks for no codes any more, if one was given.
@@ -302,7 +345,10 @@ func (a *API) removeTOTP(w http.ResponseWriter, r *http.Request) error {
 		if err := a.takeCode(b, id, b.TOTPSealed, r.PostForm.Get("code")); err != nil {
 			return nil, err
 		}
-		b.TOTPSealed, b.TOTPSince, b.Recovery = "", record.Instant{}, nil
+		b.TOTPSealed, b.TOTPSince = "", record.Instant{}
+		if !asksMore(b) {
+			b.Recovery = nil
+		}
 		return nil, nil
 	})
 }
@@ -311,7 +357,7 @@ func (a *API) removeTOTP(w http.ResponseWriter, r *http.Request) error {
 func (a *API) changeTOTP(w http.ResponseWriter, r *http.Request,
 	change func(b *record.User, id uint64) ([]string, error)) error {
 	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		at := a.doors(r, "code of "+fleet.FormatID(fleet.UserPrefix, rec.ID))
+		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "code of ")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			return a.security(w, http.StatusTooManyRequests, rec, waitFault, nil)
@@ -324,6 +370,7 @@ func (a *API) changeTOTP(w http.ResponseWriter, r *http.Request,
 			return err
 		})
 		if errors.Is(err, errCode) {
+			a.noteRefused(r, rec, "totp")
 			return a.security(w, http.StatusUnauthorized, rec, codeFault, nil)
 		}
 		a.passed(at)

@@ -39,12 +39,14 @@ func ResetFactors(b *record.User, now time.Time) {
 	b.EndSessions(now)
 }
 
-// SetPassword gives a person a password and ends all sessions. What is wrong with it is a *fleet.Error.
-func SetPassword(ctx context.Context, hasher *password.Hasher, b *record.User, text string, now time.Time) error {
+// SetPassword gives a person a password, which somebody of a network sent, and ends all sessions. What is wrong with it
+// is a *fleet.Error.
+func SetPassword(ctx context.Context, hasher *password.Hasher, network string, b *record.User, text string,
+	now time.Time) error {
 	if fault := password.Fault(text, b.Name, b.Email); fault != "" {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/password", Code: "invalid", Detail: fault})
 	}
-	hash, err := hasher.Hash(ctx, text)
+	hash, err := hasher.Hash(ctx, network, text)
 	if err != nil {
 		return err
 	}
@@ -53,6 +55,17 @@ func SetPassword(ctx context.Context, hasher *password.Hasher, b *record.User, t
 	b.Invitation, b.InvitedUntil = "", record.Instant{}
 	return nil
 }
+
+// SetRole gives a person a role. An invitation to one that may do less is no good any more.
+func SetRole(b *record.User, role string) {
+	if rises(b.Role, role) {
+		b.Invitation, b.InvitedUntil = "", record.Instant{}
+	}
+	b.Role = role
+}
+
+// rises says whether a role may do what another may not.
+func rises(from, to string) bool { return !auth.Role(from).Covers(auth.Role(to)) }
 
 // CheckFields says what is wrong with what callers write of a person, beyond what its schema says.
 func CheckFields(f *record.UserFields) []fleet.FieldError {

@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/page"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/user/password"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -28,15 +29,18 @@ func SignIn(next string) string {
 
 func (a *API) pages() {
 	a.Page(http.MethodGet, page.StylePath, page.Style)
-	a.Page(http.MethodGet, SignInPath, a.signInPage)
+	a.Page(http.MethodGet, SignInPath, page.KeepOpener(a.signInPage))
+	a.Page(http.MethodPost, SignInPath, page.KeepOpener(a.form(a.signIn)))
 	for path, do := range map[string]func(http.ResponseWriter, *http.Request) error{
-		SignInPath: a.signIn, "/signout": a.signOut, InvitationPath: a.accept, "/signin/password": a.changePassword,
+		"/signout": a.signOut, InvitationPath: a.accept, "/signin/password": a.changePassword, LinkPath: a.useLink,
 	} {
 		a.Page(http.MethodPost, path, a.form(do))
 	}
 	a.Page(http.MethodGet, InvitationPath, a.invitationPage)
+	a.Page(http.MethodGet, LinkPath, a.linkPage)
 	a.Page(http.MethodGet, "/signin/password", a.passwordPage)
 	a.factorPages()
+	a.passkeyPages()
 }
 
 // form lets only what pages of this server send come to a handler: else another site could sign people in as somebody
@@ -56,6 +60,22 @@ func (a *API) form(do func(http.ResponseWriter, *http.Request) error) func(http.
 
 var notice = template.Must(template.New("notice").Parse(`<p>{{.}}</p><p><a href="/signin">To the sign-in page</a></p>`))
 
+// Page registers a page. People are told to wait, or to try again, on a page too.
+func (a *API) Page(method, path string, h func(http.ResponseWriter, *http.Request) error) {
+	a.Server.Page(method, path, func(w http.ResponseWriter, r *http.Request) error {
+		err := h(w, r)
+		switch {
+		case errors.Is(err, auth.ErrThrottled):
+			w.Header().Set("Retry-After", "60")
+			return a.say(w, http.StatusTooManyRequests, "Please wait", waitFault)
+		case errors.Is(err, password.ErrBusy):
+			w.Header().Set("Retry-After", "5")
+			return a.say(w, http.StatusServiceUnavailable, "Please try again", busyFault)
+		}
+		return err
+	})
+}
+
 // say shows a sentence.
 func (a *API) say(w http.ResponseWriter, status int, title, text string) error {
 	return page.Write(w, status, title, notice, text)
@@ -63,7 +83,7 @@ func (a *API) say(w http.ResponseWriter, status int, title, text string) error {
 
 // safe says whether passwords may be typed here: over https, or on this machine. If not, it has said so.
 func (a *API) safe(w http.ResponseWriter, r *http.Request) (bool, error) {
-	if a.secure(r) || loopback(r) {
+	if a.secure(r) || a.here(r) {
 		return true, nil
 	}
 	return false, a.say(w, http.StatusForbidden, "This connection is not encrypted",
@@ -78,7 +98,8 @@ var signInForm = template.Must(template.New("signin").Parse(`{{with .Fault}}<p c
 <label>Password<input type="password" name="password" autocomplete="current-password" required></label>
 <button>Sign in</button>
 </form>
-{{.More}}<p class="soft">No password any more? An owner of your account makes you a new link.</p>`))
+{{if .Passkeys}}` + passkeyForm(passkeySignInPath, "Sign in with a passkey", `data-passkey="get" data-offered`, nextField) +
+	`{{end}}<p class="soft">No password any more? An owner of your account makes you a new link.</p>`))
 
 var signedInBody = template.Must(template.New("signedin").Parse(`<p>You are signed in as <strong>{{.Name}}</strong>,
 {{.Role}}.</p>
@@ -89,7 +110,7 @@ type link struct{ Path, Text string }
 
 type signInView struct {
 	Fault, Email, Next string
-	More               template.HTML // of the server's own making
+	Passkeys           bool // may be used here
 }
 
 func (a *API) signInPage(w http.ResponseWriter, r *http.Request) error {
@@ -101,6 +122,7 @@ func (a *API) signInPage(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
+	case ok && next != "" && r.URL.Query().Get("again") == "true":
 	case ok && next != "":
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return nil
@@ -108,27 +130,39 @@ func (a *API) signInPage(w http.ResponseWriter, r *http.Request) error {
 		return page.Write(w, http.StatusOK, "Signed in", signedInBody, map[string]any{"Name": person.Name,
 			"Role": string(person.Role), "Links": signedInLinks})
 	}
-	return a.askAgain(w, http.StatusOK, signInView{Next: next})
+	return a.askAgain(w, r, http.StatusOK, signInView{Next: next})
 }
 
 // signedInLinks are the pages of somebody who is signed in.
-var signedInLinks = []link{{"/signin/password", "Change your password"}, {securityPath, "Second step at sign-in"}}
+var signedInLinks = []link{{"/signin/password", "Change your password"}, {securityPath, "Second step and passkeys"}}
 
-func (a *API) askAgain(w http.ResponseWriter, status int, view signInView) error {
-	return page.Write(w, status, "Sign in", signInForm, view)
+func (a *API) askAgain(w http.ResponseWriter, r *http.Request, status int, view signInView) error {
+	view.Passkeys = a.relyingParty(r) != nil
+	return page.WriteWithScript(w, status, "Sign in", passkeyScript, signInForm, view)
 }
 
-// doors are the names by which failures are counted: of the network, of the network with the person, of the person.
-type doors struct{ network, both, person string }
+// doors are the names by which failures are counted: of the network, of the network with the person, of the person; or
+// of the browser alone, if the person has signed in there before.
+type doors struct{ network, both, person, device string }
 
-func (a *API) doors(r *http.Request, person string) doors {
-	network := auth.Network(a.ClientAddr(r))
-	return doors{network, network + " " + auth.Hash(person), auth.Hash(person)}
+// doors are those of a person, by their address, and of what they have to prove: "" is the password.
+func (a *API) doors(r *http.Request, email, what string) doors {
+	d := doors{network: a.network(r), person: auth.Hash(what + email), device: a.device(r, email)}
+	d.both = d.network + " " + d.person
+	if d.device != "" {
+		d.device += what
+	}
+	return d
 }
+
+func (a *API) network(r *http.Request) string { return auth.Network(a.ClientAddr(r)) }
 
 // open counts a failure before it is one, so that many attempts at once are no more than one after the other, and says
 // whether one may be made. passed takes it back of one that did not fail.
 func (a *API) open(d doors) bool {
+	if d.device != "" {
+		return a.byDevice.Take(d.device)
+	}
 	if !a.byAddress.Take(d.network) {
 		return false
 	}
@@ -145,6 +179,10 @@ func (a *API) open(d doors) bool {
 }
 
 func (a *API) passed(d doors) {
+	if d.device != "" {
+		a.byDevice.Give(d.device)
+		return
+	}
 	a.byAddress.Give(d.network)
 	a.byPerson.Give(d.both)
 	a.ofPerson.Give(d.person)
@@ -162,36 +200,39 @@ func (a *API) signIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	email := record.CanonicalEmail(r.PostForm.Get("email"))
 	view := signInView{Email: shortened(email, 254), Next: page.Local(r.PostForm.Get("next"))}
-	at := a.doors(r, email)
+	at := a.doors(r, email, "")
 	if !a.open(at) {
 		w.Header().Set("Retry-After", "300")
 		view.Fault = waitFault
-		return a.askAgain(w, http.StatusTooManyRequests, view)
+		return a.askAgain(w, r, http.StatusTooManyRequests, view)
 	}
-	rec, ok, err := a.proves(r.Context(), email, r.PostForm.Get("password"))
+	rec, ok, err := a.proves(r.Context(), at.network, email, r.PostForm.Get("password"))
 	if err != nil || ok {
 		a.passed(at)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, password.ErrBusy) {
 		w.Header().Set("Retry-After", "5")
 		view.Fault = busyFault
-		return a.askAgain(w, http.StatusServiceUnavailable, view)
+		return a.askAgain(w, r, http.StatusServiceUnavailable, view)
 	}
 	if err != nil {
 		return err
 	}
 	if !ok {
+		a.noteRefused(r, &rec, "password")
 		a.Log.InfoContext(r.Context(), "sign-in refused", "user", fleet.FormatID(fleet.UserPrefix, rec.ID),
 			"client", at.network)
 		view.Fault = wrongFault
-		return a.askAgain(w, http.StatusUnauthorized, view)
+		return a.askAgain(w, r, http.StatusUnauthorized, view)
 	}
 	return a.enter(w, r, &rec, view.Next)
 }
 
 // proves returns the person of an address if the password is theirs and they may sign in. It takes as long for an
 // address that nobody has.
-func (a *API) proves(ctx context.Context, email, sent string) (rec record.Record[record.User], ok bool, err error) {
+func (a *API) proves(
+	ctx context.Context, network, email, sent string,
+) (rec record.Record[record.User], ok bool, err error) {
 	account, id, err := query.UserByEmail(ctx, a.DB, email)
 	if err != nil {
 		return rec, false, err
@@ -203,14 +244,14 @@ func (a *API) proves(ctx context.Context, email, sent string) (rec record.Record
 	} else if _, err := a.users.Get(ctx, 1, 1); fleet.CodeOf(err) != fleet.CodeNotFound && err != nil {
 		return rec, false, err // which nobody is, and takes as long to read
 	}
-	ok, err = a.hasher.Check(ctx, sent, rec.Body.PasswordHash)
+	ok, err = a.hasher.Check(ctx, network, sent, rec.Body.PasswordHash)
 	if err != nil || !ok || rec.Archived() || rec.Body.Disabled ||
 		record.CanonicalEmail(rec.Body.Email) != email {
 		return rec, false, err
 	}
 	if a.hasher.Stale(rec.Body.PasswordHash) {
 		was := rec.Body.PasswordHash
-		fresh, err := a.hasher.Hash(ctx, sent)
+		fresh, err := a.hasher.Hash(ctx, network, sent)
 		if err != nil {
 			return rec, false, err
 		}
@@ -263,7 +304,9 @@ var errChanged = fleet.NewError(fleet.CodeUnauthorized, "What you sign in with w
 func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string,
 	also func(*record.User) error) error {
 	now, proved := a.Now(), rec.Body.PasswordHash
+	var before record.User
 	after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
+		before = rec.Body
 		if rec.Body.Disabled {
 			return fleet.NewError(fleet.CodeForbidden, "You cannot sign in any more. Ask an owner of your account.")
 		}
@@ -279,9 +322,10 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Recor
 	if err != nil {
 		return err
 	}
-	if err := a.begin(w, r, &after, whole, now); err != nil {
+	if err := a.beginBy(w, r, &after, whole, now, provedBy(&before, &after.Body)); err != nil {
 		return err
 	}
+	a.remember(w, r, record.CanonicalEmail(after.Body.Email))
 	if next == "" {
 		next = SignInPath
 	}
@@ -290,8 +334,8 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Recor
 }
 
 func (a *API) signOut(w http.ResponseWriter, r *http.Request) error {
-	if err := a.endPresent(r); err != nil {
-		return err
+	if err := a.endPresent(r, wasSignedOut); err != nil {
+		return err // the cookie stays, so that it can be tried again
 	}
 	a.setCookie(w, r, "", -1)
 	http.Redirect(w, r, SignInPath, http.StatusSeeOther)
@@ -322,8 +366,8 @@ func (a *API) invitation(w http.ResponseWriter, r *http.Request, token string,
 	if ok, err := a.safe(w, r); !ok {
 		return err
 	}
-	at := a.doors(r, "")
-	if !a.byAddress.Open(at.network) {
+	network := a.network(r)
+	if !a.byAddress.Open(network) {
 		w.Header().Set("Retry-After", "300")
 		return a.say(w, http.StatusTooManyRequests, "Please wait", waitFault)
 	}
@@ -332,7 +376,7 @@ func (a *API) invitation(w http.ResponseWriter, r *http.Request, token string,
 		return err
 	}
 	if !ok {
-		a.byAddress.Fail(at.network)
+		a.byAddress.Fail(network)
 		return a.say(w, http.StatusNotFound, "This link is no good",
 			"It was used already, is older than seven days, or there is a newer one. An owner of your account makes you another.")
 	}
@@ -353,7 +397,7 @@ func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
 			return a.askPassword(w, http.StatusUnprocessableEntity, rec, token, "The two passwords are not the same.")
 		}
 		made := rec.Body
-		if err := SetPassword(r.Context(), a.hasher, &made, text, a.Now()); err != nil {
+		if err := SetPassword(r.Context(), a.hasher, a.network(r), &made, text, a.Now()); err != nil {
 			if fault := faultOf(err); fault != "" {
 				return a.askPassword(w, http.StatusUnprocessableEntity, rec, token, fault)
 			}
@@ -436,12 +480,18 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 		ask := func(status int, fault string) error {
 			return page.Write(w, status, "Change your password", passwordForm, fault)
 		}
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email))
+		if fault, err := a.stale(r, rec); err != nil || fault != "" {
+			if err == nil {
+				err = ask(http.StatusForbidden, fault)
+			}
+			return err
+		}
+		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			return ask(http.StatusTooManyRequests, waitFault)
 		}
-		ok, err := a.hasher.Check(r.Context(), r.PostForm.Get("present"), rec.Body.PasswordHash)
+		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("present"), rec.Body.PasswordHash)
 		if err != nil || ok {
 			a.passed(at)
 		}
@@ -449,13 +499,14 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if !ok {
+			a.noteRefused(r, rec, "password")
 			return ask(http.StatusUnauthorized, "The present password is another.")
 		}
 		if r.PostForm.Get("password") != r.PostForm.Get("again") {
 			return ask(http.StatusUnprocessableEntity, "The two new passwords are not the same.")
 		}
 		made, was := rec.Body, rec.Body.PasswordHash
-		if err := SetPassword(r.Context(), a.hasher, &made, r.PostForm.Get("password"), a.Now()); err != nil {
+		if err := SetPassword(r.Context(), a.hasher, a.network(r), &made, r.PostForm.Get("password"), a.Now()); err != nil {
 			if fault := faultOf(err); fault != "" {
 				return ask(http.StatusUnprocessableEntity, fault)
 			}

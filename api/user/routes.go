@@ -1,7 +1,6 @@
 package user
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -42,7 +41,7 @@ func state(b *record.User) string {
 	switch {
 	case b.Disabled:
 		return stateDisabled
-	case b.PasswordHash == "" && len(b.Passkeys) == 0:
+	case b.PasswordHash == "" && !opensAlone(b):
 		return stateInvited
 	}
 	return stateActive
@@ -85,6 +84,7 @@ func (a *API) Routes() {
 	}, a.remove)
 	a.actions(s)
 	a.sessionRoutes()
+	a.passkeyRoutes()
 	a.pages()
 }
 
@@ -95,16 +95,14 @@ func (a *API) actions(s *rest.Resource[record.User]) {
 		Verb: "disable", Summary: "Disable a user", Refuses: "One that is disabled",
 		About: "They cannot sign in, and their sessions end. The last owner who can sign in is a 409.",
 		Do: func(c *call, _ rest.NoBody) (rec, error) {
-			return a.demote(c.Request, c.ID, func() (rec, error) {
-				return a.act(c, func(b *record.User, who string) error {
-					if b.Disabled {
-						return &record.TransitionError{What: who, Current: stateDisabled, Wanted: stateDisabled,
-							Allowed: []string{stateActive}}
-					}
-					b.Disabled = true
-					b.EndSessions(a.Now())
-					return nil
-				})
+			return a.act(c, func(b *record.User, who string) error {
+				if b.Disabled {
+					return &record.TransitionError{What: who, Current: stateDisabled, Wanted: stateDisabled,
+						Allowed: []string{stateActive}}
+				}
+				b.Disabled = true
+				b.EndSessions(a.Now())
+				return nil
 			})
 		},
 	})
@@ -124,8 +122,12 @@ func (a *API) actions(s *rest.Resource[record.User]) {
 	rest.Act(s, rest.Action[record.User, rest.NoBody]{
 		Verb: "reset_password", ID: "resetUserPassword", Summary: "Have a user choose another password", Reply: User{},
 		About: "The password that they have opens nothing any more, and their sessions end. The answer shows " +
-			"`invitation_url`, this once, where they choose another within seven days. It serves to invite them again too.",
+			"`invitation_url`, this once, where they choose another within seven days. It serves to invite them again too. " +
+			"Nobody does it to themselves; the last owner who can sign in is a 409.",
 		Answer: func(w http.ResponseWriter, c *call, _ rest.NoBody) error {
+			if err := notOneself(c, "/signin/password", "password"); err != nil {
+				return err
+			}
 			var token string
 			rec, err := a.act(c, func(b *record.User, _ string) error {
 				token = Invite(b, c.Account, c.ID, a.Now())
@@ -139,8 +141,12 @@ func (a *API) actions(s *rest.Resource[record.User]) {
 	})
 	rest.Act(s, rest.Action[record.User, rest.NoBody]{
 		Verb: "reset_factors", ID: "resetUserFactors", Summary: "Take the second factors of a user away",
-		About: "Codes of an app, recovery codes and passkeys, as after a telephone was lost. Their sessions end.",
+		About: "Codes of an app, recovery codes and passkeys, as after a telephone was lost. Their sessions end. Nobody does " +
+			"it to themselves; an owner who has no password, and is the last who can sign in, is a 409.",
 		Do: func(c *call, _ rest.NoBody) (rec, error) {
+			if err := notOneself(c, securityPath, "second factor"); err != nil {
+				return rec{}, err
+			}
 			return a.act(c, func(b *record.User, _ string) error {
 				ResetFactors(b, a.Now())
 				return nil
@@ -159,17 +165,30 @@ func (a *API) actions(s *rest.Resource[record.User]) {
 	})
 }
 
+// notOneself refuses people who would change by a session, or by what they granted, what they prove who they are with:
+// a page asks them for what they have.
+func notOneself(c *rest.Call[record.User], path, what string) error {
+	if uint64(auth.From(c.Context()).User) != c.ID {
+		return nil
+	}
+	return fleet.NewError(fleet.CodeForbidden, "Nobody resets their own "+what+" so: change it at "+path+
+		", where you are asked for what you have, or ask another owner.")
+}
+
 // act changes a person whom an action names, unless they may do more than who asks for it.
 func (a *API) act(c *rest.Call[record.User], change func(b *record.User, who string) error) (
-	record.Record[record.User], error) {
-	defer a.people.Remove(personKey{c.Account, fleet.UserID(c.ID)})
+	rec record.Record[record.User], err error) {
 	p := auth.From(c.Context())
-	return c.Update(func(rec *record.Record[record.User]) error {
-		if err := mayGive(p, rec.Body.Role); err != nil {
-			return err
-		}
-		return change(&rec.Body, "user "+fleet.FormatID(fleet.UserPrefix, rec.ID))
+	err = a.keepingOwner(c.Context(), c.Account, c.ID, func(allowed allow) error {
+		rec, err = c.Update(allowed.of(func(rec *record.Record[record.User]) error {
+			if err := mayGive(p, rec.Body.Role); err != nil {
+				return err
+			}
+			return change(&rec.Body, "user "+fleet.FormatID(fleet.UserPrefix, rec.ID))
+		}))
+		return err
 	})
+	return rec, err
 }
 
 // mayGive refuses a role that may do what the principal may not: to give it, and to touch who has it.
@@ -194,7 +213,7 @@ func (a *API) prepare(r *http.Request, _ uint64, before, b *record.User) error {
 		if err := mayGive(p, before.Role); err != nil {
 			return err
 		}
-		if before.Email != b.Email || !auth.Role(before.Role).Covers(auth.Role(b.Role)) {
+		if before.Email != b.Email || rises(before.Role, b.Role) {
 			b.Invitation, b.InvitedUntil = "", record.Instant{} // it went to another address, or was for less
 		}
 	}
@@ -202,52 +221,16 @@ func (a *API) prepare(r *http.Request, _ uint64, before, b *record.User) error {
 }
 
 // write writes a change of a person, unless it leaves the account without an owner.
-func (a *API) write(r *http.Request, w rest.Writing[record.User]) (record.Record[record.User], error) {
-	defer a.people.Remove(personKey{auth.From(r.Context()).Account, fleet.UserID(w.ID)})
-	return a.demote(r, w.ID, func() (record.Record[record.User], error) { return w.To(r, a.users) })
-}
-
-// demote makes a change after which a person may be no owner who can sign in, and takes it back if that was the last
-// one: of two owners who demote each other at the same time, at different processes, neither may succeed.
-func (a *API) demote(r *http.Request, id uint64,
-	change func() (record.Record[record.User], error)) (record.Record[record.User], error) {
-	a.demoting.Lock()
-	defer a.demoting.Unlock()
-	account := auth.From(r.Context()).Account
-	before, err := a.users.Get(r.Context(), account, id)
-	if err != nil || !owns(&before) {
-		if err != nil {
-			return before, err
+func (a *API) write(r *http.Request, w rest.Writing[record.User]) (rec record.Record[record.User], err error) {
+	err = a.keepingOwner(r.Context(), auth.From(r.Context()).Account, w.ID, func(allowed allow) error {
+		checked := w
+		if w.Change != nil {
+			checked.Change = allowed.of(w.Change)
 		}
-		return change()
-	}
-	after, err := change()
-	if err != nil || owns(&after) {
-		return after, err
-	}
-	others, err := query.OtherOwners(r.Context(), a.DB, account, id)
-	if err != nil || others > 0 {
-		return after, err
-	}
-	// What was changed beside is put back as it was too: a request is done whole or not at all. But what somebody else
-	// wrote meanwhile stays, such as a password.
-	if _, err := a.update(context.WithoutCancel(r.Context()), rest.Author(r), account, id,
-		func(rec *record.Record[record.User]) error {
-			if rec.Revision == after.Revision {
-				rec.Body = before.Body
-			}
-			rec.Body.Role, rec.Body.Disabled = before.Body.Role, before.Body.Disabled
-			return nil
-		}); err != nil {
-		return after, err
-	}
-	return before, fleet.NewError(fleet.CodeConflict,
-		"This is the last owner who can sign in. Make somebody else an owner before.")
-}
-
-// owns says whether a person is an owner who is not disabled.
-func owns(rec *record.Record[record.User]) bool {
-	return rec.Body.Role == string(auth.Owner) && !rec.Body.Disabled && !rec.Archived()
+		rec, err = checked.To(r, a.users)
+		return err
+	})
+	return rec, err
 }
 
 // create writes a person, and shows where they choose a password.
@@ -288,11 +271,7 @@ func (a *API) answerInvited(w http.ResponseWriter, r *http.Request, status int, 
 	if rest.ExchangeOf(r.Context()).Unstored, err = rest.EncodeJSON(a.WithAllMembers(view), false); err != nil {
 		return err
 	}
-	server := a.Settings.PublicURL
-	if server == "" {
-		server = a.origin(r)
-	}
-	view.InvitationURL = Link(server, token)
+	view.InvitationURL = Link(a.address(r), token)
 	w.Header().Set("ETag", rest.ETagOf(rec.Revision, nil))
 	return rest.WriteJSON(w, r, status, a.WithAllMembers(view))
 }
@@ -318,16 +297,18 @@ func (a *API) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := mayGive(p, rec.Body.Role); err != nil {
 		return err
 	}
-	if _, err := a.demote(r, id, func() (record.Record[record.User], error) {
-		return a.update(r.Context(), rest.Author(r), p.Account, id, func(rec *record.Record[record.User]) error {
-			if err := mayGive(p, rec.Body.Role); err != nil {
-				return err
-			}
-			rec.Body.Disabled = true
-			rec.Body.EndSessions(a.Now())
-			rec.Body.Invitation, rec.Body.InvitedUntil = "", record.Instant{}
-			return nil
-		})
+	if err := a.keepingOwner(r.Context(), p.Account, id, func(allowed allow) error {
+		_, err := a.users.Update(r.Context(), rest.Author(r), p.Account, id, 0,
+			allowed.of(func(rec *record.Record[record.User]) error {
+				if err := mayGive(p, rec.Body.Role); err != nil {
+					return err
+				}
+				rec.Body.Disabled = true
+				rec.Body.EndSessions(a.Now())
+				rec.Body.Invitation, rec.Body.InvitedUntil = "", record.Instant{}
+				return nil
+			}))
+		return err
 	}); err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
 package user
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"time"
 
@@ -46,12 +46,18 @@ func (a *API) setCookie(w http.ResponseWriter, r *http.Request, value string, li
 		SameSite: http.SameSiteLaxMode, MaxAge: max(-1, int(lives.Seconds()))})
 }
 
-// begin begins a session under a new cookie, and ends the one that the browser had: nobody who put a cookie into the
-// browser before, or saw it, has anything of this. It began at an instant at which rec was known to hold: what ends
-// sessions later than that ends this one.
+// begin begins the session of somebody who goes on at the browser at which they were, as beginBy does.
 func (a *API) begin(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], factors uint8,
 	now time.Time) error {
-	if err := a.endPresent(r); err != nil {
+	return a.beginBy(w, r, rec, factors, now, byRenewal)
+}
+
+// beginBy begins a session under a new cookie, and ends the one that the browser had: nobody who put a cookie into the
+// browser before, or saw it, has anything of this. It began at an instant at which rec was known to hold: what ends
+// sessions later than that ends this one. The audit says by what a whole one was begun.
+func (a *API) beginBy(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], factors uint8,
+	now time.Time, by string) error {
+	if err := a.endPresent(r, wasReplaced); err != nil {
 		return err
 	}
 	now = now.UTC().Truncate(time.Millisecond)
@@ -68,6 +74,8 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request, rec *record.Record[r
 	lives := Whole
 	if factors == half {
 		lives = Halfway
+	} else {
+		a.noteSession(r, s, auth.Created, s.User.String(), by)
 	}
 	a.setCookie(w, r, token, lives)
 	return nil
@@ -84,19 +92,26 @@ func shortened(text string, most int) string {
 	return string(short)
 }
 
-// endPresent ends the session of the browser, if it has one.
-func (a *API) endPresent(r *http.Request) error {
+// endPresent ends the session of the browser, if it has one, and notes why.
+func (a *API) endPresent(r *http.Request, why string) error {
 	s, err := a.session(r)
 	if err != nil || s == nil {
 		return err
 	}
-	return a.end(r.Context(), s)
+	return a.end(r, s, s.User.String(), why)
 }
 
-// end ends a session, here at once and elsewhere within Remember.
-func (a *API) end(ctx context.Context, s *query.Session) error {
+// end ends a session, here at once and elsewhere within Remember, and notes who did and why.
+func (a *API) end(r *http.Request, s *query.Session, actor, why string) error {
 	defer a.sessions.Remove(s.Token)
-	return query.NoteSession(ctx, a.DB, &query.Session{Account: s.Account, User: s.User, ID: s.ID, EndedAt: a.Now()})
+	if err := query.NoteSession(r.Context(), a.DB, &query.Session{Account: s.Account, User: s.User, ID: s.ID,
+		EndedAt: a.Now()}); err != nil {
+		return err
+	}
+	if s.Factors == whole { // the others let nobody in
+		a.noteSession(r, s, auth.Revoked, actor, why)
+	}
+	return nil
 }
 
 // session returns the session of a browser that is neither over nor ended, whatever it has proved; nil if there is
@@ -130,15 +145,20 @@ func (a *API) session(r *http.Request) (*query.Session, error) {
 	return s, nil
 }
 
-// find looks a session up by the hash of its cookie. Somebody who tries cookies has nothing more looked up.
+// errWait is the answer to a network that tried too many cookies, on every path.
+var errWait = errors.Join(auth.ErrThrottled, fleet.NewError(fleet.CodeRateLimited,
+	"Too many cookies of sessions from your address were none. Wait a minute."))
+
+// find looks a session up by the hash of its cookie. Somebody who tries cookies has nothing more looked up: the error
+// is auth.ErrThrottled, as nobody knows whether there is one.
 func (a *API) find(r *http.Request, token string) (*query.Session, error) {
 	was, before := a.sessions.Get(token)
 	if before && a.Now().Before(was.until) {
 		return &was.Session, nil
 	}
-	network := auth.Network(a.ClientAddr(r))
+	network := a.network(r)
 	if !before && !a.strangers.Open(network) {
-		return nil, nil
+		return nil, errWait
 	}
 	until := a.Now().Add(Remember)
 	s, err := query.SessionByToken(r.Context(), a.DB, token)
@@ -173,14 +193,15 @@ func (a *API) way(r *http.Request) (*auth.Principal, bool, error) {
 		return nil, true, fleet.NewError(fleet.CodeForbidden,
 			"Another site's page seems to make this request. With a session, send it from a page of this server.")
 	}
-	role, ok, err := a.Role(r.Context(), s.Account, s.User)
-	if err == nil && !ok {
+	is, err := a.who(r.Context(), s.Account, s.User)
+	if err == nil && is.locked {
 		err = fleet.NewError(fleet.CodeUnauthorized, "You have no access any more. Ask an owner of your account.")
 	}
 	if err != nil {
 		return nil, true, err
 	}
-	return &auth.Principal{Account: s.Account, User: s.User, Session: s.ID, Scopes: role.Scopes()}, true, nil
+	return &auth.Principal{Account: s.Account, User: s.User, Session: s.ID, Scopes: is.role.Scopes(),
+		Rate: is.rate}, true, nil
 }
 
 // SignedIn returns who is signed in at the browser that makes a request.

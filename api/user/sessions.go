@@ -2,6 +2,7 @@ package user
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -27,7 +28,7 @@ type Session struct {
 func (a *API) sessionRoutes() {
 	a.Handle(rest.Route{
 		Method: http.MethodGet, Path: "/v1/sessions", ID: "listSessions", Tag: "Users", Summary: "List sessions",
-		About: "Those of the person who asks, the newest first. With `user_id`, or for an API key, it needs the scope " +
+		About: "Those of the person who asks, the newest first. With `user_id`, or for a key or an access token, it needs the scope " +
 			"`users:manage`: those of that person, or of the whole account.",
 		Params: append([]rest.Param{{Name: "user_id", NotEmpty: true, About: "Whose sessions."}}, rest.PageParams...),
 		Reply:  a.ListSchema(Session{}),
@@ -40,23 +41,9 @@ func (a *API) sessionRoutes() {
 }
 
 // live are the sessions of a person, or with zero of an account, that still let somebody in.
-func (a *API) live(r *http.Request, account fleet.AccountID, user fleet.UserID) ([]query.Session, error) {
+func (a *API) live(account fleet.AccountID, user fleet.UserID) query.SessionFilter {
 	now := a.Now()
-	all, err := query.Sessions(r.Context(), a.DB, account, user, now.Add(-Whole), now.Add(-Idle))
-	if err != nil {
-		return nil, err
-	}
-	kept := all[:0]
-	for _, s := range all {
-		is, err := a.who(r.Context(), account, s.User)
-		if err != nil {
-			return nil, err
-		}
-		if s.Factors == whole && !is.locked && s.BeganAt.After(is.endedAt) {
-			kept = append(kept, s)
-		}
-	}
-	return kept, nil
+	return query.SessionFilter{Account: account, User: user, Since: now.Add(-Whole), Idle: now.Add(-Idle), Limit: 1}
 }
 
 func (a *API) listSessions(w http.ResponseWriter, r *http.Request) error {
@@ -69,7 +56,7 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request) error {
 		}
 		user = fleet.UserID(id)
 	}
-	if user == 0 || user != p.User {
+	if user == 0 || user != p.User || p.Session == 0 { // a program with a token of theirs is not the person
 		if err := rest.RequireScope(p, auth.UsersManage); err != nil {
 			return err
 		}
@@ -78,24 +65,36 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all, err := a.live(r, p.Account, user)
+	f := a.live(p.Account, user)
+	if page.After != nil {
+		after, err := strconv.ParseUint(page.After[0], 10, 64)
+		if err != nil {
+			return rest.InvalidParam("cursor", "is not a next_cursor of this list")
+		}
+		f.After = fleet.SessionID(after)
+	}
+	f.Offset, f.Limit = page.Offset(), page.PerPage+1
+	found, total, err := query.Sessions(r.Context(), a.DB, f)
 	if err != nil {
 		return err
 	}
-	data := []Session{}
-	for i, s := range all {
-		if i >= page.Offset() && len(data) < page.PerPage {
-			data = append(data, Session{ID: s.ID.String(), Object: "session", UserID: s.User.String(),
-				Current: s.ID == p.Session, Address: s.Address, Agent: s.Agent, BeganAt: record.InstantOf(s.BeganAt),
-				LastSeenAt: record.InstantOf(s.SeenAt.Truncate(time.Second)), ExpiresAt: record.InstantOf(s.BeganAt.Add(Whole))})
-		}
+	var after []string
+	if len(found) > page.PerPage {
+		found = found[:page.PerPage]
+		after = []string{strconv.FormatUint(uint64(found[page.PerPage-1].ID), 10)}
 	}
-	return rest.WriteList(w, r, r.URL.Path, page, data, len(all), nil)
+	data := make([]Session, len(found))
+	for i, s := range found {
+		data[i] = Session{ID: s.ID.String(), Object: "session", UserID: s.User.String(), Current: s.ID == p.Session,
+			Address: s.Address, Agent: s.Agent, BeganAt: record.InstantOf(s.BeganAt),
+			LastSeenAt: record.InstantOf(s.SeenAt.Truncate(time.Second)), ExpiresAt: record.InstantOf(s.BeganAt.Add(Whole))}
+	}
+	return rest.WriteList(w, r, r.URL.Path, page, data, total, after)
 }
 
 func (a *API) endSession(w http.ResponseWriter, r *http.Request) error {
 	p := auth.From(r.Context())
-	if p.User == 0 {
+	if p.Session == 0 {
 		if err := rest.RequireScope(p, auth.UsersManage); err != nil {
 			return err
 		}
@@ -108,28 +107,27 @@ func (a *API) endSession(w http.ResponseWriter, r *http.Request) error {
 	if p.Has(auth.UsersManage) {
 		of = 0
 	}
-	all, err := a.live(r, p.Account, of)
+	f := a.live(p.Account, of)
+	f.ID = fleet.SessionID(id)
+	found, _, err := query.Sessions(r.Context(), a.DB, f)
 	if err != nil {
 		return err
 	}
-	for _, s := range all {
-		if uint64(s.ID) != id {
-			continue
+	if len(found) == 0 {
+		return fleet.NewError(fleet.CodeNotFound, "There is no session "+fleet.FormatID(fleet.SessionPrefix, id)+".")
+	}
+	if s := &found[0]; s.User != p.User {
+		is, err := a.who(r.Context(), s.Account, s.User)
+		if err == nil {
+			err = mayGive(p, string(is.role))
 		}
-		if s.User != p.User {
-			is, err := a.who(r.Context(), s.Account, s.User)
-			if err == nil {
-				err = mayGive(p, string(is.role))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if err := a.end(r.Context(), &s); err != nil {
+		if err != nil {
 			return err
 		}
-		w.WriteHeader(http.StatusNoContent)
-		return nil
 	}
-	return fleet.NewError(fleet.CodeNotFound, "There is no session "+fleet.FormatID(fleet.SessionPrefix, id)+".")
+	if err := a.end(r, &found[0], p.Actor(), wasEnded); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }

@@ -13,11 +13,12 @@ package user
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -28,11 +29,12 @@ import (
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/seal"
 	"github.com/motorpool/fleet/api/user/password"
+	"github.com/motorpool/fleet/query"
 )
 
 // Config are the settings of people.
 type Config struct {
-	PublicURL string          // the address that people reach the server at, for links; that of the request if empty
+	PublicURL string          // the address that people reach the server at, for links; that of the connection if empty
 	Keys      seal.Ring       // what secrets of second factors are sealed with
 	Hashing   password.Config // zero is the default
 }
@@ -51,14 +53,13 @@ type API struct {
 	*rest.Server
 	Settings Config
 
-	users    *record.Log[record.User]
-	hasher   *password.Hasher
-	demoting sync.Mutex // so that of two owners not each takes the other for the one who is left
+	users  *record.Log[record.User]
+	hasher *password.Hasher
 
 	sessions *lru.Cache[string, known]  // by the hash of the cookie
 	people   *lru.Cache[personKey, who] // who have been looked up
 
-	byAddress, byPerson, ofPerson, strangers *auth.Throttle
+	byAddress, byPerson, ofPerson, byDevice, strangers, challenges, links *auth.Throttle
 }
 
 type personKey struct {
@@ -73,6 +74,7 @@ type who struct {
 	name    string
 	locked  bool // they are disabled, archived or were never there
 	endedAt time.Time
+	rate    *int // of the account, see auth.Principal
 }
 
 // New makes the people on a server, which from then on knows their sessions. It registers nothing.
@@ -84,7 +86,10 @@ func New(s *rest.Server, c Config) *API {
 		// A network may fail so often with anybody; with one person much less often; and all together with one person so
 		// often that nobody gets through a million passwords, but that somebody else cannot easily keep the person out.
 		byAddress: auth.NewThrottle(60, 10*time.Minute, s.Now), byPerson: auth.NewThrottle(10, 15*time.Minute, s.Now),
-		ofPerson: auth.NewThrottle(100, time.Hour, s.Now), strangers: auth.NewThrottle(60, time.Minute, s.Now),
+		ofPerson: auth.NewThrottle(100, time.Hour, s.Now), byDevice: auth.NewThrottle(10, 15*time.Minute, s.Now),
+		strangers: auth.NewThrottle(60, time.Minute, s.Now),
+		// Each page at which somebody could sign in asks for a challenge of passkeys, which is a row.
+		challenges: auth.NewThrottle(300, 10*time.Minute, s.Now), links: auth.NewThrottle(60, time.Minute, s.Now),
 	}
 	var err error
 	if a.sessions, err = lru.New[string, known](10_000); err != nil {
@@ -93,8 +98,7 @@ func New(s *rest.Server, c Config) *API {
 	if a.people, err = lru.New[personKey, who](10_000); err != nil {
 		panic(err) // a constant size
 	}
-	s.Ways = append(s.Ways, a.way)
-	s.RoleOf = a.Role
+	s.Ways, s.Standings = append(s.Ways, a.way), append(s.Standings, a.standing)
 	return a
 }
 
@@ -119,6 +123,9 @@ func (a *API) who(ctx context.Context, account fleet.AccountID, user fleet.UserI
 	}
 	is := who{until: until, role: auth.Role(rec.Body.Role), name: rec.Body.Name, endedAt: rec.Body.EndedAt.Time,
 		locked: rec.Archived() || rec.Body.Disabled}
+	if is.rate, err = query.AccountRate(ctx, a.DB, account); err != nil {
+		return who{}, err
+	}
 	a.people.Add(key, is)
 	return is, nil
 }
@@ -135,7 +142,8 @@ func (a *API) secure(r *http.Request) bool {
 	return a.Secure(r) || strings.HasPrefix(a.Settings.PublicURL, "https://")
 }
 
-// origin is what browsers call this server.
+// origin is what browsers call this server. Of a request without a configured address it is what the browser says of
+// both ends: a page of another site can change neither.
 func (a *API) origin(r *http.Request) string {
 	if at, err := url.Parse(a.Settings.PublicURL); err == nil && at.Host != "" {
 		return at.Scheme + "://" + at.Host
@@ -156,9 +164,39 @@ func (a *API) ours(r *http.Request) bool {
 	return origin != "" && origin == a.origin(r)
 }
 
-// loopback says whether a request was made on this machine, as its address says.
-func loopback(r *http.Request) bool {
-	host := (&url.URL{Host: r.Host}).Hostname()
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
+// forwarded are the headers of proxies.
+var forwarded = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
+
+// here says whether a request comes from this machine: its connection does, and no proxy brings it from elsewhere; or
+// the server's address was said to be on this machine, and is what the browser went to. What a request alone says of
+// its host proves nothing.
+func (a *API) here(r *http.Request) bool {
+	if at, err := url.Parse(a.Settings.PublicURL); err == nil && at.Host != "" && at.Host == r.Host {
+		addr, err := netip.ParseAddr(at.Hostname())
+		return at.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback() &&
+		!slices.ContainsFunc(forwarded, func(name string) bool { return r.Header.Get(name) != "" })
+}
+
+// address is what people reach this server at: what was said, or that at which the request came in; never what the
+// request says of its host, as links would lead wherever somebody else wants. It is "" if nothing is known.
+func (a *API) address(r *http.Request) string {
+	if a.Settings.PublicURL != "" {
+		return a.Settings.PublicURL
+	}
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return ""
+	}
+	listens, err := netip.ParseAddrPort(at.String())
+	if err != nil {
+		return ""
+	}
+	scheme := "http://"
+	if a.secure(r) {
+		scheme = "https://"
+	}
+	return scheme + netip.AddrPortFrom(listens.Addr().Unmap().WithZone(""), listens.Port()).String()
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
@@ -16,6 +18,7 @@ import (
 type accountCommand struct {
 	Create accountCreate `cmd:"" help:"Make an account, the home of one tenant's vehicles, trackers and keys."`
 	List   accountList   `cmd:"" help:"List the accounts."`
+	Limit  accountLimit  `cmd:"" help:"Say how many requests a minute each credential of an account may make."`
 }
 
 type accountCreate struct {
@@ -23,6 +26,11 @@ type accountCreate struct {
 	Timezone string `help:"IANA time zone of its local dates." default:"UTC"`
 	Currency string `help:"ISO 4217 code of its money."`
 	JSON     bool   `name:"json" help:"Print one JSON object."`
+}
+
+type accountLimit struct {
+	Name     string `arg:"" help:"Name of the account."`
+	Requests *int   `arg:"" optional:"" help:"So many reads, as many requests of trackers, and a fifth as many writes; all credentials together five times as many. 0 is no limit; without it that of the server (--rate-limit) holds again."`
 }
 
 type accountList struct {
@@ -151,6 +159,7 @@ func (c *accountList) Run(ctx context.Context, s settings, o output) error {
 			ID        string         `json:"id"`
 			Name      string         `json:"name"`
 			Timezone  string         `json:"timezone"`
+			RateLimit *int           `json:"rate_limit"`
 			CreatedAt record.Instant `json:"created_at"`
 		}
 		lines := make([]line, 0, len(all))
@@ -159,11 +168,47 @@ func (c *accountList) Run(ctx context.Context, s settings, o output) error {
 			if err := json.Unmarshal([]byte(a.Body), &body); err != nil {
 				return fmt.Errorf("decode account %d: %w", a.ID, err)
 			}
-			lines = append(lines, line{fleet.AccountID(a.ID).String(), body.Name, body.Timezone, record.InstantOf(a.CreatedAt)})
+			lines = append(lines, line{fleet.AccountID(a.ID).String(), body.Name, body.Timezone, body.RateLimit,
+				record.InstantOf(a.CreatedAt)})
 		}
-		return show(o, c.JSON, lines, "ID\tNAME\tTIME ZONE\tCREATED", func(l line) string {
-			return fmt.Sprintf("%s\t%s\t%s\t%s", l.ID, l.Name, l.Timezone, day(l.CreatedAt))
+		return show(o, c.JSON, lines, "ID\tNAME\tTIME ZONE\tREQUESTS A MINUTE\tCREATED", func(l line) string {
+			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", l.ID, l.Name, l.Timezone, limitText(l.RateLimit), day(l.CreatedAt))
 		})
+	})
+}
+
+// limitText is a limit as people read it.
+func limitText(limit *int) string {
+	switch {
+	case limit == nil:
+		return "as of the server"
+	case *limit == 0:
+		return "no limit"
+	}
+	return strconv.Itoa(*limit)
+}
+
+// Run changes the limit of an account, which each server applies within seconds.
+func (c *accountLimit) Run(ctx context.Context, s settings, o output) error {
+	if n := c.Requests; n != nil && (*n < 0 || *n > auth.MaxRate) {
+		return fmt.Errorf("the requests a minute must be between 0 and %d", auth.MaxRate)
+	}
+	return withRecords(ctx, s, func(r *records) error {
+		id, err := r.account(ctx, c.Name, false)
+		if err != nil {
+			return err
+		}
+		by := commandLine
+		by.Command = record.NewCommand()
+		_, err = r.accounts.Update(ctx, by, id, uint64(id), 0, func(rec *record.Record[record.Account]) error {
+			rec.Body.RateLimit = c.Requests
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(o.out, "%s: %s\n", c.Name, limitText(c.Requests))
+		return err
 	})
 }
 

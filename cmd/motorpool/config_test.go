@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/motorpool/fleet/api/auth"
 )
 
 // parse reads a command line as run does, without running it.
@@ -66,6 +68,32 @@ func TestTheFileMayBeNamedInTheEnvironment(t *testing.T) {
 	}
 }
 
+func TestTheRateLimitIsASettingOfServeAndUp(t *testing.T) {
+	for _, command := range []string{"serve", "up"} {
+		limit := func(args ...string) int {
+			t.Helper()
+			cli, err := parse(t, append([]string{command}, args...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return map[string]int{"serve": cli.Serve.RateLimit, "up": cli.Up.RateLimit}[command]
+		}
+		if n := limit(); n != auth.DefaultRate {
+			t.Errorf("%s: %d unless given, and the default is %d", command, n, auth.DefaultRate)
+		}
+		t.Setenv("MOTORPOOL_RATE_LIMIT", "123")
+		if limit() != 123 || limit("--rate-limit", "0") != 0 {
+			t.Errorf("%s: %d of the environment, %d of a flag", command, limit(), limit("--rate-limit", "0"))
+		}
+		if err := os.Unsetenv("MOTORPOOL_RATE_LIMIT"); err != nil {
+			t.Fatal(err)
+		}
+		if n := limit("--config", writeFile(t, `{"rate_limit": 77}`)); n != 77 {
+			t.Errorf("%s: %d of the file", command, n)
+		}
+	}
+}
+
 func TestBadSettingsAreErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"unknown member":       `{"htttp": "127.0.0.1:1"}`,
@@ -103,8 +131,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Setenv("MOTORPOOL_CLICKHOUSE_PASSWORD", "sesame-open")
 	for _, args := range [][]string{
 		{}, {"up"}, {"serve"}, {"ingest"}, {"migrate"}, {"replay"}, {"doctor"}, {"version"}, {"account", "create"},
-		{"account", "list"}, {"key", "create"}, {"key", "list"}, {"key", "revoke"}, {"device", "create"},
-		{"device", "expect"}, {"device", "move"}, {"device", "list"}, {"device", "assign"},
+		{"account", "list"}, {"account", "limit"}, {"key", "create"}, {"key", "list"}, {"key", "revoke"},
+		{"device", "create"}, {"device", "expect"}, {"device", "move"}, {"device", "list"}, {"device", "assign"},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), append(args, "--help"), &out, &errs); code != 0 {

@@ -11,6 +11,8 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/user"
+	"github.com/motorpool/fleet/query"
 )
 
 // demoShow is what `up --demo` shows: a rental business, and a fleet that is only tracked, in an account each.
@@ -67,6 +69,9 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 			if a.newKey, err = made.demoKey(running, a.id, a.keyFile); err != nil {
 				return err
 			}
+			if a.signIn, err = made.demoSignIn(running, a.id, a.what, screen.base()); err != nil {
+				return err
+			}
 			screen.accounts = append(screen.accounts, a.shownAccount)
 		}
 		if err := ready(); err != nil {
@@ -77,6 +82,25 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		return b.carryOn(running, stands)
 	})
 	return all.Wait()
+}
+
+// demoSignIn makes the address at which the owner of an account of the demo is signed in, once, and the owner unless
+// they are there. They have no password: there is a new address with each start.
+func (r *records) demoSignIn(ctx context.Context, account fleet.AccountID, what, server string) (string, error) {
+	email := what + "@demo.example"
+	of, id, err := query.UserByEmail(ctx, r.db, email)
+	if err != nil || id != 0 && of != account { // somebody of another account has the address by now
+		return "", err
+	}
+	if id == 0 {
+		made, err := record.NewLog(r.store, record.Users).New(ctx, commandLine, account, record.User{
+			UserFields: record.UserFields{Name: "Owner of the demo", Email: email, Role: string(auth.Owner)}})
+		if err != nil {
+			return "", err
+		}
+		id = fleet.UserID(made.ID)
+	}
+	return user.SignInLink(ctx, r.store, server, account, id, time.Now().Add(user.LinkLasts))
 }
 
 // demoKey makes the key of an account of the demo unless it is there, keeps it in a file, and returns a new one.

@@ -72,6 +72,7 @@ type commands struct {
 	Restore restoreCommand `cmd:"" help:"Make an empty data folder or database from a backup."`
 	Listen  listenCommand  `cmd:"" help:"Print an account's events, and forward them to an address, while one develops."`
 	Seal    sealCommand    `cmd:"" help:"Keys that secrets such as those of webhooks are sealed with."`
+	OpenAPI openapiCommand `cmd:"" name:"openapi" help:"Print the description of the interface (OpenAPI 3.1)."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`
 }
 

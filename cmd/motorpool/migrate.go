@@ -26,7 +26,10 @@ long as reading everything takes.`
 }
 
 func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
-	applied, err := migrateStore(ctx, &s)
+	filled := func(year string, sums int) {
+		fmt.Fprintf(o.out, "filled %d sums of the ledger of %s\n", sums, year)
+	}
+	applied, err := migrateStore(ctx, &s, filled)
 	if err != nil {
 		return err
 	}
@@ -34,7 +37,7 @@ func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
 		fmt.Fprintf(o.out, "applied %s\n", version)
 	}
 	if m.Fill {
-		if err := fillRecords(ctx, &s); err != nil {
+		if err := fillRecords(ctx, &s, filled); err != nil {
 			return err
 		}
 		fmt.Fprintln(o.out, "filled the tables of current records and those of views, and made the facts of reports again")
@@ -59,8 +62,9 @@ func (m migrateCommand) Run(ctx context.Context, s settings, o output) error {
 	return nil
 }
 
-// migrateStore makes the database and brings it to the newest schema.
-func migrateStore(ctx context.Context, s *settings) ([]string, error) {
+// migrateStore makes the database and brings it to the newest schema. Sums of the ledger that are new take half a
+// minute for each year of books; filled is told of each.
+func migrateStore(ctx context.Context, s *settings, filled func(year string, sums int)) ([]string, error) {
 	config := s.store()
 	if err := query.EnsureDatabase(ctx, config); err != nil {
 		return nil, err
@@ -78,7 +82,7 @@ func migrateStore(ctx context.Context, s *settings) ([]string, error) {
 		return applied, err
 	}
 	if len(applied) > 0 { // views that are new see only what comes
-		if err := schemas.FillRollups(ctx, db); err != nil {
+		if err := schemas.FillRollups(ctx, db, schemas.RollupsApart, filled); err != nil {
 			return applied, err
 		}
 	}
@@ -101,7 +105,7 @@ func widenWindows(ctx context.Context, s *settings, kafka topic.Config) ([]strin
 
 // fillRecords makes the tables of current records anew, those that views fill, and the facts that are made of them:
 // what is filled in bears the time at which it was first written, so nobody who looks for what is new would find it.
-func fillRecords(ctx context.Context, s *settings) error {
+func fillRecords(ctx context.Context, s *settings, filled func(year string, sums int)) error {
 	db, err := query.Open(ctx, s.store())
 	if err != nil {
 		return err
@@ -113,7 +117,7 @@ func fillRecords(ctx context.Context, s *settings) error {
 	if err := schemas.FillViews(ctx, db); err != nil {
 		return err
 	}
-	if err := schemas.FillRollups(ctx, db); err != nil {
+	if err := schemas.FillRollups(ctx, db, schemas.RollupsApart, filled); err != nil {
 		return err
 	}
 	return withRecords(ctx, *s, func(r *records) error { return factsOf(r).MakeAll(ctx) })
@@ -121,7 +125,9 @@ func fillRecords(ctx context.Context, s *settings) error {
 
 // migrateAll is what `up` does at its start.
 func migrateAll(ctx context.Context, s *settings, kafka topic.Config, log *slog.Logger) error {
-	applied, err := migrateStore(ctx, s)
+	applied, err := migrateStore(ctx, s, func(year string, sums int) {
+		log.InfoContext(ctx, "sums of the ledger are filled", "year", year, "sums", sums)
+	})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/seal"
+	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -25,9 +26,10 @@ type sealCommand struct {
 }
 
 func (*sealCommand) Help() string {
-	return `Secrets that have to be read back, as those that webhooks are signed with, are stored sealed. The key is not in the
+	return `Secrets that have to be read back, as those that webhooks are signed with or people's apps make codes of, are stored sealed. The key is not in the
 database nor in its backups: --seal-key-file names its file, MOTORPOOL_SEAL_KEY holds it, or 'up' keeps it in the data
-folder, as seal-key. Keep a copy where backups are not: without the key each endpoint needs a new secret.
+folder, as seal-key. Keep a copy where backups are not: without the key each endpoint needs a new secret, people with
+codes of an app set that up anew, and 'motorpool seal rotate --lost' lets access tokens be signed again.
 
   (motorpool seal key; cat seal-key) > new && mv new seal-key      a new key above the one that was
   motorpool seal rotate                                            when all processes were started again; then remove the old line`
@@ -40,10 +42,12 @@ func (*sealKeyCommand) Run(o output) error {
 	return err
 }
 
-type sealRotateCommand struct{}
+type sealRotateCommand struct {
+	Lost bool `help:"The old key is lost: the keys of access tokens that it sealed are thrown away and a new one signs, so that programs get their next token anew."`
+}
 
 // Run seals what is sealed with an older key again, of all accounts. It may be broken off and repeated.
-func (*sealRotateCommand) Run(ctx context.Context, s settings, o output) error {
+func (c *sealRotateCommand) Run(ctx context.Context, s settings, o output) error {
 	keys, err := s.sealKeys()
 	if err != nil {
 		return err
@@ -52,42 +56,60 @@ func (*sealRotateCommand) Run(ctx context.Context, s settings, o output) error {
 		return errors.New("there is no key to seal with: give --seal-key-file, or the --data of a running 'up'")
 	}
 	return withRecords(ctx, s, func(r *records) error {
-		accounts, err := query.Accounts(ctx, r.db, "")
+		endpoints, failed, err := sealAgain(ctx, r, &keys, record.WebhookEndpoints, &query.WebhookEndpoints, hook.SealAgain)
 		if err != nil {
 			return err
-		}
-		endpoints, sealed := record.NewLog(r.store, record.WebhookEndpoints), 0
-		var failed []error
-		for _, account := range accounts {
-			all, err := listAll[record.WebhookEndpoint](ctx, r, &query.WebhookEndpoints, fleet.AccountID(account.ID))
-			if err != nil {
-				return err
-			}
-			for _, endpoint := range all {
-				again, err := hook.SealAgain(ctx, endpoints, &keys, commandLine, fleet.AccountID(account.ID), endpoint.ID)
-				if err != nil { // the others need not wait for it
-					failed = append(failed, err)
-				}
-				if again {
-					sealed++
-				}
-			}
 		}
 		if len(failed) > 0 {
 			failed = append(failed, errors.New("keep the old key, or have these make a new secret and give their headers anew"))
 		}
-		again, err := oauth.SealAgain(ctx, record.NewLog(r.store, record.OAuthKeyrings), &keys, commandLine)
+		people, lost, err := sealAgain(ctx, r, &keys, record.Users, &query.Users, user.SealAgain)
 		if err != nil {
-			failed = append(failed, err)
+			return err
+		}
+		if failed = append(failed, lost...); len(lost) > 0 {
+			failed = append(failed, errors.New("keep the old key, or 'motorpool user reset --factors' has these set up an app anew"))
+		}
+		again, err := oauth.SealAgain(ctx, record.NewLog(r.store, record.OAuthKeyrings), &keys, c.Lost, commandLine)
+		if err != nil {
+			failed = append(failed, err, errors.New("give the key that they are sealed with beside the first one, or say --lost"))
 		}
 		signing := "need not be"
 		if again {
 			signing = "were"
 		}
-		_, err = fmt.Fprintf(o.out, "%d webhook endpoints were sealed again, with the first key; "+
-			"the keys of access tokens %s\n", sealed, signing)
+		_, err = fmt.Fprintf(o.out, "%d webhook endpoints and %d second factors of people were sealed again, with the first "+
+			"key; the keys of access tokens %s\n", endpoints, people, signing)
 		return errors.Join(append(failed, err)...)
 	})
+}
+
+// sealAgain seals the records of a kind again, of all accounts, and returns how many were and what became of those that
+// could not be: the others need not wait for them.
+func sealAgain[T any](ctx context.Context, r *records, keys *seal.Ring, kind record.Kind[T], listing *query.Listing,
+	one func(context.Context, *record.Log[T], *seal.Ring, record.Author, fleet.AccountID, uint64) (bool, error)) (
+	sealed int, failed []error, err error) {
+	accounts, err := query.Accounts(ctx, r.db, "")
+	if err != nil {
+		return 0, nil, err
+	}
+	log := record.NewLog(r.store, kind)
+	for _, account := range accounts {
+		all, err := listAll[T](ctx, r, listing, fleet.AccountID(account.ID))
+		if err != nil {
+			return sealed, failed, err
+		}
+		for _, found := range all {
+			again, err := one(ctx, log, keys, commandLine, fleet.AccountID(account.ID), found.ID)
+			if err != nil {
+				failed = append(failed, err)
+			}
+			if again {
+				sealed++
+			}
+		}
+	}
+	return sealed, failed, nil
 }
 
 // sealKeys are the keys that secrets are sealed with, none if nothing says any. Those that nothing names are the data

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -15,12 +16,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet/api"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/geocode"
 	"github.com/motorpool/fleet/api/hook"
 	"github.com/motorpool/fleet/api/oauth"
 	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/pipeline/webhook"
@@ -34,9 +37,11 @@ type serveCommand struct {
 // apiSettings are those of the interface alone.
 type apiSettings struct {
 	CORSOrigins     []string `name:"cors-origins" help:"Origins that browsers may call the interface from; none by default." placeholder:"ORIGIN"`
-	PublicURL       string   `name:"public-url" help:"Address that people and programs reach this server at, without a path, such as https://fleet.example.com: for links, and access tokens are given under it and for it. Unless given links have that of the request, and tokens that of --http." placeholder:"URL"`
+	PublicURL       string   `name:"public-url" help:"Address that people and programs reach this server at, without a path, such as https://fleet.example.com: for links, and access tokens (OAuth) are given under it and for it; by https://, but on this machine alone. Unless given links have that at which a request came in, and access tokens are given only if --http is an address of this machine alone, such as 127.0.0.1:8080, and no proxy is in front." placeholder:"URL"`
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512"`
+	RateLimit       int      `help:"Requests that a credential (an API key, the sessions of a person, what was granted to an OAuth client) may make to this process within a minute: so many reads, as many requests of trackers, and a fifth as many writes; all credentials of an account together five times as many. 0 is no limit; 'motorpool account limit' sets that of one account." default:"60000"`
+	RosterMemory    int64    `help:"Memory in which current vehicles, devices, classes, locations, rate plans, geofences and customers are kept, of accounts that ask, in MiB. 0 keeps none: the store answers, more slowly." default:"0"`
 	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
 	AccountMiB      int      `name:"account-mib" help:"The same in MiB of bodies, unpacked." default:"1024"`
 	Geocoder        string   `help:"Where addresses come from: offline, nominatim or photon." enum:"offline,nominatim,photon" default:"offline"`
@@ -139,7 +144,9 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer half.close()
-	ops, err := p.newOps(p.readStore(), p.readBroker())
+	wanted := half.wanted()
+	maps.Copy(wanted, p.readBroker())
+	ops, err := p.newOps(p.readStore(), wanted)
 	if err != nil {
 		return err
 	}
@@ -162,6 +169,7 @@ type serveHalf struct {
 	https    *encryption // nil: it is served by HTTP
 	routes   *api.API
 	live     *liveHub
+	roster   *roster.Roster  // nil: the store answers
 	geocoder *geocode.Online // nil: addresses come from the gazetteer alone
 	flush    func()          // of traces
 }
@@ -180,6 +188,10 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
 	config.BodyMemory = c.Clients.BodyMemory
 	config.Pace = pace.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
+	if c.RateLimit < 0 || c.RateLimit > auth.MaxRate {
+		return nil, fmt.Errorf("--rate-limit: must be between 0 and %d", auth.MaxRate)
+	}
+	config.Auth.Limits = auth.LimitsOf(c.RateLimit)
 	config.Auth.Volume.Items, config.Auth.Volume.Bytes = c.AccountItems, c.AccountMiB<<20
 	if config.TrustedProxies, err = prefixes(c.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("--trusted-proxies: %w", err)
@@ -196,6 +208,10 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err
 	}
+	if deps.Roster, err = p.newRoster(c.RosterMemory); err != nil {
+		return nil, err
+	}
+	half.roster = deps.Roster
 	if deps.Traccar, err = c.Traccar.client(c.OutboundNetworks); err != nil {
 		return nil, err
 	}
@@ -205,10 +221,15 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	if deps.Webhooks.Keys, err = p.settings.sealKeys(); err != nil {
 		return nil, err
 	}
-	deps.OAuth = oauth.Config{Issuer: p.settings.publicURL(c.PublicURL), Keys: deps.Webhooks.Keys}
+	deps.OAuth = oauth.Config{Keys: deps.Webhooks.Keys,
+		Issuer: p.settings.publicURL(c.PublicURL, half.scheme(), len(c.TrustedProxies) > 0)}
 	deps.Users = user.Config{PublicURL: strings.TrimRight(c.PublicURL, "/"), Keys: deps.Webhooks.Keys}
-	if err := checkPublic(deps.Users.PublicURL); err != nil {
-		return nil, err
+	if err := deps.OAuth.Validate(); err != nil {
+		return nil, fmt.Errorf("--public-url: %w", err)
+	}
+	if deps.OAuth.Issuer == "" {
+		p.log.Warn("no access tokens are given by OAuth: say by --public-url at which address clients reach this server",
+			"http", p.settings.HTTP)
 	}
 	if deps.Wrap, half.flush, err = p.settings.tracing(ctx); err != nil {
 		return nil, err
@@ -241,6 +262,16 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 	return half, nil
 }
 
+// newRoster makes the memory of current records; nil if it may take none.
+func (p *platform) newRoster(mib int64) (*roster.Roster, error) {
+	if mib == 0 {
+		return nil, nil
+	}
+	config := roster.DefaultConfig()
+	config.Memory = mib << 20
+	return roster.New(config, p.db, p.metrics, p.log)
+}
+
 // listenPlain opens the listener that leads from HTTP to HTTPS, if one is asked for.
 func (h *serveHalf) listenPlain(c apiSettings, proxies []netip.Prefix, log *slog.Logger) (err error) {
 	if c.Encryption.HTTPRedirect == "" {
@@ -262,17 +293,19 @@ func (h *serveHalf) scheme() string {
 	return "http"
 }
 
-// publicURL is the address at which clients reach the server: the one that was given, or that of a client on this
-// machine.
-func (s *settings) publicURL(given string) string {
+// publicURL is the address at which clients reach the server: the one that was given, or else that of programs on this
+// machine, if the interface listens to these alone and not to a proxy, which others reach. By which name a network
+// reaches it nothing but a setting can say: without it there is none.
+func (s *settings) publicURL(given, scheme string, proxied bool) string {
+	if given != "" {
+		return strings.TrimRight(given, "/")
+	}
 	host, port, err := net.SplitHostPort(s.HTTP)
-	if given != "" || err != nil {
-		return strings.TrimSuffix(given, "/")
+	ip, _ := netip.ParseAddr(host)
+	if err != nil || proxied || port == "0" || host != "localhost" && !ip.IsLoopback() {
+		return ""
 	}
-	if host == "" || host == "0.0.0.0" || host == "::" {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // Validate says which setting is none; what the interface uses itself is validated there.
@@ -316,6 +349,14 @@ func (h *serveHalf) run(ctx context.Context) error {
 		all.Go(func() error { return h.geocoder.Run(ctx) })
 	}
 	return all.Wait()
+}
+
+// wanted are what /readyz tells of the interface beside what it needs.
+func (h *serveHalf) wanted() checks {
+	if h.roster == nil {
+		return checks{}
+	}
+	return checks{"roster": h.roster.Check}
 }
 
 // close gives the address free, stores what is only in memory, and sends the last traces.

@@ -516,6 +516,20 @@ func (m *machine) commandsBeside() {
 	if out := m.must("account", "list"); !strings.Contains(out, "Third") || !strings.Contains(out, "Europe/Berlin") {
 		t.Errorf("account list prints %s", out)
 	}
+	for _, limit := range [][]string{{"90000", "90000"}, {"0", "no limit"}, {"", "as of the server"}} {
+		if out := m.must(slices.DeleteFunc([]string{"account", "limit", "Third", limit[0]},
+			func(s string) bool { return s == "" })...); out != "Third: "+limit[1]+"\n" {
+			t.Errorf("account limit %s prints %s", limit[0], out)
+		}
+		if out := m.must("account", "list"); !strings.Contains(out, limit[1]) {
+			t.Errorf("after the limit %s the list is %s", limit[0], out)
+		}
+	}
+	for _, args := range [][]string{{"Nobody", "5"}, {"Third", "-1"}, {"Third", "2000000000"}, {"Third", "many"}} {
+		if _, _, code := m.command(append([]string{"account", "limit", "--"}, args...)...); code == 0 {
+			t.Errorf("account limit %v was taken", args)
+		}
+	}
 	var keys []struct{ ID, Name string }
 	m.must("key", "create", "--account", "Third", "--scopes", "admin", "--name", "short", "--expires", "1h",
 		"--from", "127.0.0.1")
@@ -572,6 +586,10 @@ func (m *machine) commandsBeside() {
 		t.Errorf("migrate --fill prints %q", out)
 	}
 	m.must("serve", "--check", "--http", "127.0.0.1:0")
+	if _, errs, code := m.command("serve", "--check", "--rate-limit=-1"); code == 0 ||
+		!strings.Contains(errs, "--rate-limit") {
+		t.Errorf("a rate limit below zero: %d, %s", code, errs)
+	}
 	m.must("ingest", "--check", "--group", "another")
 	m.must("up", "--check", "--demo")
 	if _, stderr, code := m.command("up"); code != exitFailure || !strings.Contains(stderr, "in use") {

@@ -96,7 +96,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	if err != nil {
 		return err
 	}
-	ops, err := p.newOps(ingest.checks(), nil)
+	ops, err := p.newOps(ingest.checks(), serve.wanted())
 	if err != nil {
 		return err
 	}
@@ -178,6 +178,7 @@ type shownAccount struct {
 	vehicles   int
 	keyFile    string
 	newKey     string // shown once
+	signIn     string // where its owner is signed in, once
 }
 
 func (v *startScreen) print(w io.Writer) error {
@@ -188,8 +189,9 @@ func (v *startScreen) print(w io.Writer) error {
 		}
 		fmt.Fprintf(&text, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	base := v.scheme + "://" + reachable(v.http)
+	base := v.base()
 	text.WriteString("\nMotorpool is up. Ctrl-C stops it.\n\n")
+	line("console", "%s", base)
 	line("interface", "%s/v1, reference at %s/docs", base, base)
 	line("health", "http://%s/readyz, /metrics", reachable(v.ops))
 	line("Kafka", "%s%s", strings.Join(v.settings.Kafka, ", "), elsewhere(v.external.Kafka))
@@ -208,6 +210,9 @@ func (v *startScreen) print(w io.Writer) error {
 	if v.accounts != nil {
 		for _, a := range v.accounts {
 			line("demo", "%s: %d vehicles in the account %q; its key is kept in %s", a.what, a.vehicles, a.name, a.keyFile)
+			if a.signIn != "" {
+				line("", "see it, once, within the hour: %s", a.signIn)
+			}
 			if a.newKey != "" {
 				line("", "%s (shown this once)", a.newKey)
 			}
@@ -224,6 +229,9 @@ func (v *startScreen) print(w io.Writer) error {
 	_, err := io.WriteString(w, text.String())
 	return err
 }
+
+// base is the address of the interface, from this machine.
+func (v *startScreen) base() string { return v.scheme + "://" + reachable(v.http) }
 
 // again returns how to call this program for what runs here, from any folder.
 func (v *startScreen) again() (program, flags string) {

@@ -22,6 +22,7 @@ import (
 type userCommand struct {
 	Create userCreate `cmd:"" help:"Make a person who signs in, and print the link where they choose a password."`
 	List   userList   `cmd:"" help:"List the people of an account."`
+	Role   userRole   `cmd:"" help:"Give a person another role, from the next few seconds on."`
 	Reset  userReset  `cmd:"" help:"Have a person choose another password: print a link, or set what is read. All their sessions end."`
 	Remove userRemove `cmd:"" help:"Remove a person: their sessions end, and they cannot sign in."`
 }
@@ -58,7 +59,7 @@ func (l *userLink) give(ctx context.Context, b *record.User, account fleet.Accou
 	if !l.Password {
 		return user.Link(l.Server, user.Invite(b, account, id, time.Now())), nil
 	}
-	err := user.SetPassword(ctx, password.New(password.DefaultConfig()), b, text, time.Now())
+	err := user.SetPassword(ctx, password.New(password.DefaultConfig()), "", b, text, time.Now())
 	if refused, ok := errors.AsType[*fleet.Error](err); ok && len(refused.Fields) > 0 {
 		return "", errors.New("the password " + refused.Fields[0].Detail)
 	}
@@ -212,6 +213,14 @@ func (c *userReset) Run(ctx context.Context, s settings, o output) error {
 	})
 }
 
+func (*userReset) Help() string {
+	return `  motorpool user reset ann@example.com --server https://fleet.example.com     the password is forgotten
+  motorpool user reset ann@example.com --factors                               so is it, and the telephone is lost
+  pass show fleet | motorpool user reset ann@example.com --password-stdin      set it at once
+
+The password that they have opens nothing from then on, all their sessions end, and what they granted to programs too.`
+}
+
 // userOf finds the person of an address.
 func (r *records) userOf(ctx context.Context, email string) (fleet.AccountID, fleet.UserID, error) {
 	account, id, err := query.UserByEmail(ctx, r.db, record.CanonicalEmail(email))
@@ -219,6 +228,33 @@ func (r *records) userOf(ctx context.Context, email string) (fleet.AccountID, fl
 		err = fmt.Errorf("nobody has the address %s; 'motorpool user list --account NAME' lists who there is", email)
 	}
 	return account, id, err
+}
+
+type userRole struct {
+	Email string `arg:"" help:"Address that they sign in with." placeholder:"ADDRESS"`
+	Role  string `arg:"" help:"What they may do: owner, manager, clerk, analyst or driver." enum:"owner,manager,clerk,analyst,driver" placeholder:"ROLE"`
+}
+
+func (*userRole) Help() string {
+	return `  motorpool user role bob@example.com manager
+
+It is the operator's, and may leave an account without an owner. An invitation that is open and was to a role that may do
+less is no good any more: 'motorpool user reset' makes another.`
+}
+
+func (c *userRole) Run(ctx context.Context, s settings, _ output) error {
+	return withRecords(ctx, s, func(r *records) error {
+		account, id, err := r.userOf(ctx, c.Email)
+		if err != nil {
+			return err
+		}
+		_, err = record.NewLog(r.store, record.Users).Update(ctx, commandLine, account, uint64(id), 0,
+			func(rec *record.Record[record.User]) error {
+				user.SetRole(&rec.Body, c.Role)
+				return nil
+			})
+		return err
+	})
 }
 
 type userRemove struct {

@@ -144,6 +144,9 @@ func (c *Courier) request(ctx context.Context, e *Endpoint, id string, at time.T
 	r.Header.Set("webhook-id", id)
 	r.Header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set("webhook-signature", signature)
+	// Its id makes it harmless to send again: what meets a connection that the endpoint is closing goes over another one.
+	// Without a value the header only tells the transport so, and is not sent.
+	r.Header["Idempotency-Key"] = []string{}
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -157,6 +159,65 @@ func TestAnAttemptSaysWhatWasWrong(t *testing.T) {
 			if a.RetryAfter != 7*time.Second {
 				t.Errorf("it is to rest for %v", a.RetryAfter)
 			}
+		}
+	}
+}
+
+// A server may close a connection that was kept at the very moment at which something is sent over it.
+func TestAConnectionThatWasClosedMeanwhileIsNoFailure(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var mu sync.Mutex
+	var heads []http.Header
+	connections := 0
+	go func() { // answers one request over each connection, and closes it when the next one has come
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			connections++
+			mu.Unlock()
+			from := bufio.NewReader(connection)
+			for n := range 2 {
+				request, err := http.ReadRequest(from)
+				if err != nil {
+					break
+				}
+				_, _ = io.Copy(io.Discard, request.Body)
+				mu.Lock()
+				heads = append(heads, request.Header)
+				mu.Unlock()
+				if n == 0 {
+					fmt.Fprint(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				}
+			}
+			connection.Close()
+		}
+	}()
+	courier := Courier{Plain: true, Client: &http.Client{Transport: &http.Transport{}},
+		Open: func(_, sealed string) (string, error) { return sealed, nil }}
+	e := &Endpoint{ID: 5, URL: "http://" + listener.Addr().String(), Timeout: 5 * time.Second,
+		Secrets: []Secret{{ID: "whs_1", Sealed: NewSecret(SignatureShared)}}}
+	for n := range 3 {
+		if a := courier.Try(t.Context(), e, "evt_1", []byte(`{"id":"evt_1"}`)); !a.Succeeded() || a.Status != 200 {
+			t.Fatalf("attempt %d: %d, %q", n, a.Status, a.Error)
+		}
+	}
+	courier.Client.CloseIdleConnections()
+	mu.Lock()
+	defer mu.Unlock()
+	if connections != 3 || len(heads) != 5 {
+		t.Errorf("%d requests came over %d connections", len(heads), connections)
+	}
+	for _, head := range heads {
+		if _, sent := head["Idempotency-Key"]; sent || head.Get("webhook-id") != "evt_1" {
+			t.Errorf("sent %v", head)
 		}
 	}
 }

@@ -72,7 +72,7 @@ type Deliverer struct {
 
 	mu       sync.Mutex // held for moments; it guards all below, and all queues
 	queues   map[key]*queue
-	wakes    wakes
+	wakes    ordered[*queue]
 	turns    map[fleet.AccountID][]*queue // queues with something to do, by account
 	ring     []fleet.AccountID            // accounts with any of these
 	inFlight int

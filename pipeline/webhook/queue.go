@@ -24,32 +24,50 @@ type item struct {
 // size is about what an item takes in memory, in bytes; it never changes.
 func (it *item) size() int { return 512 + len(it.event.Body) }
 
-// items is a heap: what is due first is first.
-type items []*item
-
-func (h items) Len() int { return len(h) }
-func (h items) Less(i, j int) bool {
-	if c := h[i].dueAt.Compare(h[j].dueAt); c != 0 {
+// before says whether an item is due before another.
+func (it *item) before(other *item) bool {
+	if c := it.dueAt.Compare(other.dueAt); c != 0 {
 		return c < 0
 	}
-	return cmp.Or(cmp.Compare(h[i].delivery.sequence, h[j].delivery.sequence),
-		cmp.Compare(h[i].delivery.id, h[j].delivery.id)) < 0
+	return cmp.Or(cmp.Compare(it.delivery.sequence, other.delivery.sequence),
+		cmp.Compare(it.delivery.id, other.delivery.id)) < 0
 }
-func (h items) Swap(i, j int) {
+
+func (it *item) index() *int { return &it.at }
+
+// ordered is a heap of what knows its place in it: what is before all others is first. What is taken out has place -1.
+type ordered[T ranked[T]] []T
+
+// ranked is what such a heap holds.
+type ranked[T any] interface {
+	before(T) bool
+	index() *int
+}
+
+var (
+	_ ranked[*item]  = (*item)(nil)
+	_ ranked[*queue] = (*queue)(nil)
+)
+
+func (h ordered[T]) Len() int           { return len(h) }
+func (h ordered[T]) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h ordered[T]) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].at, h[j].at = i, j
+	*h[i].index(), *h[j].index() = i, j
 }
-func (h *items) Push(x any) {
-	it := x.(*item)
-	it.at = len(*h)
-	*h = append(*h, it)
+func (h *ordered[T]) Push(x any) {
+	one := x.(T)
+	*one.index() = len(*h)
+	*h = append(*h, one)
 }
-func (h *items) Pop() any {
+func (h *ordered[T]) Pop() any {
+	var none T
 	last := len(*h) - 1
-	it := (*h)[last]
-	(*h)[last] = nil
-	*h, it.at = (*h)[:last], -1
-	return it
+	one := (*h)[last]
+	(*h)[last] = none
+	*h = (*h)[:last]
+	*one.index() = -1
+	return one
 }
 
 // queue is what waits of one endpoint, and how fast it may go. Deliverer.mu guards it.
@@ -57,7 +75,7 @@ type queue struct {
 	key
 	owner *Handler
 
-	due      items
+	due      ordered[*item]
 	held     map[uint64]*item // all in memory: due, under way, or not written yet
 	inFlight int
 	storedAt time.Time       // when the first of those is due that are in the store alone; zero: there are none
@@ -309,24 +327,7 @@ func (q *queue) shed() {
 	}
 }
 
-// wakes is a heap of queues: whose time comes first is first.
-type wakes []*queue
+// before says whether a queue's time comes before that of another.
+func (q *queue) before(other *queue) bool { return q.wakeAt.Before(other.wakeAt) }
 
-func (h wakes) Len() int           { return len(h) }
-func (h wakes) Less(i, j int) bool { return h[i].wakeAt.Before(h[j].wakeAt) }
-func (h wakes) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].heapAt, h[j].heapAt = i, j
-}
-func (h *wakes) Push(x any) {
-	q := x.(*queue)
-	q.heapAt = len(*h)
-	*h = append(*h, q)
-}
-func (h *wakes) Pop() any {
-	last := len(*h) - 1
-	q := (*h)[last]
-	(*h)[last] = nil
-	*h, q.heapAt = (*h)[:last], -1
-	return q
-}
+func (q *queue) index() *int { return &q.heapAt }

@@ -142,7 +142,9 @@ var personal = []string{"notes", "note", "delivery_address", "signed_by", "metad
 	"transfer_note", "contact", "address", "title", "description", "explanation", "place", "location", "evidence",
 	"vendor", "assignee", "reported_by", "driver", "resolution", "phone", "reason", "status_reason", "fail_reason",
 	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail",
-	"seller", "footer", "memo", "reversal_reason", "parameters"}
+	"seller", "footer", "memo", "reversal_reason", "parameters",
+	"key", "user", "client", "grant", "scopes", // on whose behalf a report is made, and what that may do
+}
 
 // stored is what is known of any record.
 type stored struct {

@@ -139,6 +139,27 @@ func TestEveryEventOfARecordIsAType(t *testing.T) {
 	}
 }
 
+// So does a saved report.
+func TestASavedReportIsToldWithoutWhoAskedForIt(t *testing.T) {
+	all, err := Of(written("saved_report", "create", "", `{"name":"Revenue","key":7,"user":8,"client":9,"grant":10,
+		"scopes":["reports:read"]}`))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	var object map[string]any
+	if err := json.Unmarshal(all[0].Body, &object); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"key", "user", "client", "grant", "scopes"} {
+		if object[name] != nil {
+			t.Errorf("%s is told: %v", name, object)
+		}
+	}
+	if object["name"] != "Revenue" {
+		t.Errorf("told is %v", object)
+	}
+}
+
 // A job says for whom it is done, with what scopes, and which process does it: of that nothing is told.
 func TestAReportIsToldWithoutWhoAskedForIt(t *testing.T) {
 	all, err := Of(written("job", "update", `{"kind":"report"}`, `{"kind":"report","subject":"srp_4","transfer":{"records":"revenue",

@@ -1,7 +1,7 @@
 // Package password hashes passwords with argon2id, checks them, and says which are too weak to be taken. A hash carries
 // its parameters ($argon2id$v=19$m=65536,t=3,p=1$SALT$HASH), so that they can be changed: Stale says of one that it was
-// made with others. Only so many hashes are made at once, as each takes tens of megabytes. All is safe for concurrent
-// use.
+// made with others. Only so many hashes are made at once, as each takes tens of megabytes, and of them few for one
+// network, so that nobody has all of them. All is safe for concurrent use.
 package password
 
 import (
@@ -48,8 +48,13 @@ var ErrBroken = errors.New("the stored hash of a password is damaged")
 // ErrBusy says that too many wait already: trying later is better than waiting.
 var ErrBusy = errors.New("too many passwords are being checked")
 
-// mostWaiting is how many may wait for a turn or be at work.
-const mostWaiting = 32
+// Who waits: a network's requests stand in a line of their own, of which two at a time wait for a turn, or have it,
+// among those of all networks.
+const (
+	mostWaiting = 32 // of all networks
+	mostOfOne   = 2  // of one network, among those
+	mostInLine  = 16 // of one network, in its line and beyond it
+)
 
 // Hasher makes and checks hashes.
 type Hasher struct {
@@ -57,28 +62,39 @@ type Hasher struct {
 	turns   chan struct{}
 	waiting atomic.Int64  // for a turn, or at work
 	empty   func() string // a hash of nothing that anybody knows
+
+	mu    sync.Mutex
+	lines map[string]*line // of networks that have somebody in theirs; guarded by mu
+}
+
+// line is the line of a network.
+type line struct {
+	in    int // guarded by Hasher.mu
+	heads chan struct{}
 }
 
 // New makes a hasher.
 func New(cfg Config) *Hasher {
-	h := &Hasher{cfg: cfg, turns: make(chan struct{}, max(1, cfg.AtOnce))}
+	h := &Hasher{cfg: cfg, turns: make(chan struct{}, max(1, cfg.AtOnce)), lines: map[string]*line{}}
 	h.empty = sync.OnceValue(func() string { return h.write(cfg, make([]byte, saltSize), make([]byte, hashSize)) })
 	return h
 }
 
-// Hash makes the hash of a password. It waits for its turn, until ctx ends.
-func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+// Hash makes the hash of a password, for somebody of a network. It waits for its turn, until ctx ends; ErrBusy says
+// that there are too many before it.
+func (h *Hasher) Hash(ctx context.Context, network, password string) (string, error) {
 	salt := make([]byte, saltSize)
 	rand.Read(salt)
-	sum, err := h.sum(ctx, h.cfg, salt, password)
+	sum, err := h.sum(ctx, network, h.cfg, salt, password)
 	if err != nil {
 		return "", err
 	}
 	return h.write(h.cfg, salt, sum), nil
 }
 
-// Check says whether a password has a hash. Without a hash it takes as long, and says no.
-func (h *Hasher) Check(ctx context.Context, password, hash string) (bool, error) {
+// Check says whether a password that somebody of a network sent has a hash. Without a hash it takes as long, and says
+// no. It waits as Hash does.
+func (h *Hasher) Check(ctx context.Context, network, password, hash string) (bool, error) {
 	nobody := hash == ""
 	if nobody {
 		hash = h.empty()
@@ -90,7 +106,7 @@ func (h *Hasher) Check(ctx context.Context, password, hash string) (bool, error)
 	if len(password) > Most {
 		password = password[:Most] + "…" // which nobody has, and costs no more
 	}
-	sum, err := h.sum(ctx, cfg, salt, password)
+	sum, err := h.sum(ctx, network, cfg, salt, password)
 	if err != nil {
 		return false, err
 	}
@@ -103,18 +119,63 @@ func (h *Hasher) Stale(hash string) bool {
 	return err == nil && (cfg.MemoryKiB != h.cfg.MemoryKiB || cfg.Time != h.cfg.Time)
 }
 
-func (h *Hasher) sum(ctx context.Context, cfg Config, salt []byte, password string) ([]byte, error) {
+func (h *Hasher) sum(ctx context.Context, network string, cfg Config, salt []byte, password string) ([]byte, error) {
+	leave, err := h.stand(ctx, network)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	defer h.waiting.Add(-1)
 	if h.waiting.Add(1) > mostWaiting {
-		return nil, fmt.Errorf("%w: %w", ErrBusy, context.DeadlineExceeded)
+		return nil, ErrBusy
 	}
 	select {
 	case h.turns <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to hash a password: %w", ctx.Err())
+		return nil, givenUp(ctx)
 	}
 	defer func() { <-h.turns }()
 	return argon2.IDKey([]byte(password), salt, cfg.Time, cfg.MemoryKiB, 1, hashSize), nil
+}
+
+// stand stands in the line of a network until its head, and returns how to leave that.
+func (h *Hasher) stand(ctx context.Context, network string) (leave func(), err error) {
+	h.mu.Lock()
+	l := h.lines[network]
+	if l == nil {
+		l = &line{heads: make(chan struct{}, mostOfOne)}
+		h.lines[network] = l
+	}
+	full := l.in >= mostInLine
+	if !full {
+		l.in++
+	}
+	h.mu.Unlock()
+	if full {
+		return nil, ErrBusy
+	}
+	out := func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if l.in--; l.in == 0 {
+			delete(h.lines, network)
+		}
+	}
+	select {
+	case l.heads <- struct{}{}:
+		return func() { <-l.heads; out() }, nil
+	case <-ctx.Done():
+		out()
+		return nil, givenUp(ctx)
+	}
+}
+
+// givenUp says why somebody waits no more: there were too many before them, unless they went away.
+func givenUp(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ErrBusy
+	}
+	return fmt.Errorf("wait to hash a password: %w", ctx.Err())
 }
 
 func (h *Hasher) write(cfg Config, salt, sum []byte) string {

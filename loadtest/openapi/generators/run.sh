@@ -29,6 +29,6 @@ quiet openapi-python-client "$tools/python/bin/openapi-python-client" generate -
 quiet compileall "$tools/python/bin/python" -m compileall -q python
 
 cp -r "$here/go" go
-quiet oapi-codegen env -C go go tool oapi-codegen -generate types,client -package client -o client.go ../openapi.json
+quiet oapi-codegen env -C go go tool oapi-codegen -generate types,client,skip-prune -package client -o client.go ../openapi.json
 quiet go-vet env -C go go vet .
 exit "$faults"

@@ -1,0 +1,98 @@
+// Package console serves what people see of Motorpool in a browser. It is built from web/ by `make console`, embedded
+// into the program, and calls /v1 alone: what the console can do, an integration can.
+package console
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/page"
+	"github.com/motorpool/fleet/api/rest"
+)
+
+// built is what `make console` makes: index.html and what it loads. A checkout where nobody made it has a README alone.
+//
+//go:embed all:built
+var built embed.FS
+
+// assets is where what the pages load is served. Its names carry the hash of the content.
+const assets = "/console/"
+
+// pages are the paths that the console shows something at; it reads them itself.
+var pages = []string{"/", "/map", "/alerts"}
+
+// policy lets the pages load what this server has, and nothing else: neither script nor style stands in a page. The map
+// makes pictures of its own as it goes.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+	"connect-src 'self'; worker-src 'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// Routes registers the pages of the console.
+func Routes(s *rest.Server) {
+	files, err := fs.Sub(built, "built")
+	if err != nil {
+		panic(err) // a constant name
+	}
+	register(s, files)
+}
+
+func register(s *rest.Server, files fs.FS) {
+	index, err := fs.ReadFile(files, "index.html")
+	show := func(w http.ResponseWriter, _ *http.Request) error {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		_, err := w.Write(index)
+		return err
+	}
+	if err != nil {
+		show = notBuilt
+	}
+	for _, path := range pages {
+		s.Page(http.MethodGet, path, show)
+	}
+	s.Page(http.MethodGet, assets+"*", func(w http.ResponseWriter, r *http.Request) error {
+		return asset(w, r, files)
+	})
+}
+
+var notBuiltText = template.Must(template.New("console").Parse(`<p>This program was built without the console.
+<code>make console build</code> makes both; it needs npm.</p><p>The interface is there all the same:
+<a href="/docs">its reference</a>.</p>`))
+
+// notBuilt is shown in the place of the console where the program was built without it.
+func notBuilt(w http.ResponseWriter, _ *http.Request) error {
+	return page.Write(w, http.StatusOK, "The console is not built in", notBuiltText, nil)
+}
+
+// mediaTypes are those of what is built.
+var mediaTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".json": "application/json", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
+}
+
+// asset serves what a page loads. Its name changes with its content, so that browsers may keep it.
+func asset(w http.ResponseWriter, r *http.Request, files fs.FS) error {
+	name := strings.TrimPrefix(r.URL.Path, assets)
+	mediaType := mediaTypes[path.Ext(name)]
+	content, err := fs.ReadFile(files, name)
+	if err != nil || mediaType == "" {
+		return fleet.NewError(fleet.CodeNotFound,
+			"There is no "+r.URL.Path+". Load the page again: the console may have been updated.")
+	}
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	// A worker that the map starts stands under the policy of its own file.
+	w.Header().Set("Content-Security-Policy", policy)
+	http.ServeContent(w, r, name, info.ModTime(), bytes.NewReader(content))
+	return nil
+}

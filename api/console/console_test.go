@@ -1,0 +1,114 @@
+package console
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/rest"
+)
+
+// serve serves some files as the console; the store that it names is asked nothing.
+func serve(t *testing.T, files fstest.MapFS) func(path string) *http.Response {
+	t.Helper()
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{"127.0.0.1:9"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	s, err := rest.New(rest.DefaultConfig(), rest.Deps{DB: db, IDs: fleet.NewIDSource(0, time.Now),
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	register(s, files)
+	handler := s.Handler()
+	return func(path string) *http.Response {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		return w.Result()
+	}
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var someFiles = fstest.MapFS{
+	"index.html":         {Data: []byte(`<!doctype html><script type="module" src="/console/assets/a-1.js"></script>`)},
+	"assets/a-1.js":      {Data: []byte(`import "./b-2.js"`)},
+	"assets/ground.json": {Data: []byte(`{}`)},
+	"README.md":          {Data: []byte("for developers")},
+	"assets/notes":       {Data: []byte("without a type")},
+}
+
+func TestEachPageIsTheConsoleUnderAPolicyThatLetsNothingElseIn(t *testing.T) {
+	get := serve(t, someFiles)
+	for _, path := range pages {
+		r := get(path)
+		policy := r.Header.Get("Content-Security-Policy")
+		if r.StatusCode != http.StatusOK || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") ||
+			strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+			t.Errorf("%s: %d under %q", path, r.StatusCode, policy)
+		}
+		if r.Header.Get("Cache-Control") != "no-cache" || !strings.Contains(text(t, r), "/console/assets/a-1.js") {
+			t.Errorf("%s is not the console, or may be kept: %v", path, r.Header)
+		}
+	}
+}
+
+func TestWhatAPageLoadsMayBeKeptForEver(t *testing.T) {
+	get := serve(t, someFiles)
+	for path, mediaType := range map[string]string{
+		"/console/assets/a-1.js": "text/javascript; charset=utf-8", "/console/assets/ground.json": "application/json",
+	} {
+		r := get(path)
+		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != mediaType ||
+			!strings.Contains(r.Header.Get("Cache-Control"), "immutable") ||
+			r.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+	for _, path := range []string{"/console/", "/console/assets/", "/console/assets/c-3.js", "/console/README.md",
+		"/console/assets/notes", "/console/../console.go", "/console/%2e%2e/console.go", "/console/assets/a-1.js/",
+		"/console//etc/passwd", "/console/assets/..%2f..%2fREADME.md"} {
+		if r := get(path); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", path, r.StatusCode)
+		}
+	}
+}
+
+func TestAProgramWithoutTheConsoleSaysHowItIsBuilt(t *testing.T) {
+	r := serve(t, fstest.MapFS{"README.md": {Data: []byte("nothing was built")}})("/")
+	if page := text(t, r); r.StatusCode != http.StatusOK || !strings.Contains(page, "make console build") {
+		t.Errorf("%d %s", r.StatusCode, page)
+	}
+}
+
+// What is built in must keep the policy too: neither script nor style in the page, and nothing from elsewhere.
+func TestWhatIsBuiltInKeepsThePolicy(t *testing.T) {
+	index, err := built.ReadFile("built/index.html")
+	if err != nil {
+		t.Log("the console is not built in here; `make console` builds it")
+		return
+	}
+	for _, fault := range []string{`<script(?:\s[^>]*)?>[^<]`, `<style`, `\sstyle=`, `\son[a-z]+=`,
+		`(?:src|href)="(?:https?:)?//`} {
+		if found := regexp.MustCompile(fault).Find(index); found != nil {
+			t.Errorf("index.html has %s", found)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+
+// The map of a real server, in a real browser: what is sent as a tracker sends it is seen as people see it.
+
+const key = process.env['MOTORPOOL_KEY'] ?? '';
+const authorized = { Authorization: `Bearer ${key}` };
+const hostile = '<img src=x onerror=alert(1)>';
+
+async function post(request: APIRequestContext, path: string, data: unknown) {
+	const response = await request.post(path, { headers: authorized, data });
+	expect(response.ok(), `${path}: ${await response.text()}`).toBe(true);
+	return (await response.json()) as { id: string };
+}
+
+/** Makes a vehicle with a tracker, and returns what sends a place of it. */
+async function tracked(request: APIRequestContext, nickname: string, plate: string) {
+	const vehicle = await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname, license_plate: plate });
+	const device = await post(request, '/v1/devices', { unique_id: `page-${plate}` });
+	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: vehicle.id });
+	return (lat: number, lng: number, mph: number, secondsAgo = 0) =>
+		post(request, '/v1/positions', {
+			unique_id: `page-${plate}`, fix_at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
+			lat, lng, speed_mph: mph, course_deg: 90, ignition: mph > 0,
+		});
+}
+
+async function enter(page: Page) {
+	await page.goto('/map');
+	await page.getByLabel('API key', { exact: true }).fill(key);
+	await page.getByRole('button', { name: 'Use the key' }).click();
+	await expect(page.getByRole('status').filter({ hasText: 'Live' })).toBeVisible();
+}
+
+/** Fails the test with whatever the page asks of another server, or complains of. */
+function watch(page: Page) {
+	const faults: string[] = [];
+	page.on('request', (r) => {
+		const at = new URL(r.url());
+		if (!['blob:', 'data:'].includes(at.protocol) && at.host !== new URL(test.info().project.use.baseURL ?? '').host) faults.push(`asked ${r.url()}`);
+	});
+	page.on('console', (m) => {
+		// Without a session the first question is refused; the browser says so of itself.
+		if (m.type() === 'error' && !m.text().includes('401')) faults.push(m.text());
+	});
+	page.on('pageerror', (e) => faults.push(String(e)));
+	page.on('dialog', (d) => {
+		faults.push(`dialog ${d.message()}`);
+		void d.dismiss();
+	});
+	return faults;
+}
+
+async function accessible(page: Page) {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
+}
+
+test('a vehicle is seen to move, and its day is played back', async ({ page, request }) => {
+	const faults = watch(page);
+	const drive = await tracked(request, 'Wasp', 'PG 1');
+	const other = await tracked(request, hostile, 'PG 2');
+	for (let i = 0; i < 30; i++) await drive(30.26 + i / 2000, -97.74, 30, (31 - i) * 10);
+	await other(30.3, -97.7, 0, 5);
+	await enter(page);
+
+	const row = page.getByRole('button', { name: /Wasp/ });
+	await expect(row).toContainText('30 mph');
+	await expect(page.getByText(hostile)).toBeVisible();
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('map.png') });
+
+	await drive(30.28, -97.74, 55);
+	await expect(row).toContainText('55 mph');
+
+	await page.getByRole('searchbox').fill('pg1');
+	await expect(page.getByText(hostile)).toBeHidden();
+	await row.click();
+	await expect(page).toHaveURL(/q=pg1&vehicle=veh_/);
+	await expect(page.getByRole('heading', { name: 'Wasp' })).toBeFocused();
+	await expect(page.getByRole('button', { name: 'Play' })).toBeEnabled();
+	await page.getByRole('slider').focus();
+	await page.keyboard.press('End');
+	await expect(page.locator('output')).toContainText(/(30|55) mph/);
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('vehicle.png') });
+	expect(faults).toEqual([]);
+});
+
+test('an alert comes by itself, and somebody takes note of it', async ({ page, request }) => {
+	const faults = watch(page);
+	await enter(page);
+	await post(request, '/v1/alert_rules', { name: 'Fast', kind: 'speeding', threshold_mph: 60 });
+	const drive = await tracked(request, 'Hornet', 'PG 3'); // which the page did not know when it began
+	await page.getByRole('link', { name: 'Alerts' }).click();
+	const alert = page.getByRole('listitem').filter({ hasText: 'Hornet' });
+	const began = Date.now();
+	await expect(async () => {
+		await drive(30.2 + ((Date.now() - began) / 1000) * 0.00032, -97.6, 80); // a rule is about what comes after it
+		await expect(alert).toContainText('Speeding', { timeout: 1000 });
+	}).toPass({ timeout: 90_000 });
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('alerts.png') });
+	await alert.getByRole('button', { name: 'Take note' }).click();
+	await expect(alert).toContainText('Somebody took note');
+	await alert.getByRole('button', { name: 'Show on the map' }).click();
+	await expect(page.getByRole('heading', { name: 'Hornet' })).toBeVisible();
+	expect(faults).toEqual([]);
+});
+
+for (const theme of ['light', 'dark'] as const) {
+	for (const [size, viewport] of Object.entries({ desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } })) {
+		test(`the pages can be read: ${theme}, ${size}`, async ({ browser }) => {
+			const context = await browser.newContext({ colorScheme: theme, viewport, locale: 'de-DE' });
+			const page = await context.newPage();
+			const faults = watch(page);
+			await page.goto('/map');
+			await expect(page.getByRole('heading', { name: 'Anmelden' })).toBeVisible();
+			await accessible(page);
+			await page.screenshot({ path: test.info().outputPath('signin.png') });
+			await page.getByLabel('API-Schlüssel', { exact: true }).fill(key);
+			await page.getByRole('button', { name: 'Schlüssel verwenden' }).click();
+			await expect(page.getByRole('button', { name: /Wasp/ })).toBeVisible();
+			expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+			await page.waitForTimeout(2000); // the map draws
+			await page.screenshot({ path: test.info().outputPath('map.png') });
+			await accessible(page);
+			expect(faults).toEqual([]);
+			await context.close();
+		});
+	}
+}
+
+test('a key that is none is said to be none, and nothing is shown', async ({ page }) => {
+	await page.goto('/alerts');
+	await page.getByLabel('API key', { exact: true }).fill('mp_live_none');
+	await page.getByRole('button', { name: 'Use the key' }).click();
+	await expect(page.getByRole('alert')).toContainText('not valid');
+	await expect(page.getByRole('navigation')).toHaveCount(0);
+});

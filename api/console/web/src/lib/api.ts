@@ -1,0 +1,85 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { components, paths } from '../client/schema';
+import { session } from './session.svelte';
+import { say } from './settings.svelte';
+
+export type Schemas = components['schemas'];
+
+const withKey: Middleware = {
+	onRequest({ request }) {
+		for (const [name, value] of Object.entries(session.headers())) request.headers.set(name, value);
+		return request;
+	},
+	onResponse({ response }) {
+		if (response.status === 401) session.ended();
+	},
+};
+
+/** The interface, typed by its own description. */
+export const api = createClient<paths>({ baseUrl: '/' });
+api.use(withKey);
+
+/** Failure is what the interface said when it refused, in words for people. */
+export class Failure extends Error {
+	constructor(
+		readonly status: number,
+		detail: string,
+	) {
+		super(detail);
+	}
+}
+
+interface Problem {
+	status?: number | undefined;
+	detail?: string | undefined;
+	title?: string | undefined;
+}
+
+/** What an answer has, or a Failure. */
+export async function answered<T>(asked: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+	const { data, error, response } = await asked;
+	if (response.ok && data !== undefined) return data;
+	const problem = (error ?? {}) as Problem;
+	throw new Failure(response.status, problem.detail ?? problem.title ?? `${response.status} ${response.statusText}`);
+}
+
+/** The words of whatever was thrown. */
+export function wordsOf(error: unknown): string {
+	return error instanceof Error && error.message ? error.message : say('failed');
+}
+
+/** A page of a list. */
+export interface Paged<T> {
+	data: T[] | null;
+	pagination: { next_cursor: string | null };
+}
+
+/** A page of a list that could be had as a table too, so that its description does not say what it has. */
+export function listed<T>(asked: Promise<{ data?: unknown; error?: unknown; response: Response }>): Promise<Paged<T>> {
+	return answered(asked as Promise<{ data?: Paged<T>; error?: unknown; response: Response }>);
+}
+
+/** All records of a list, page by page; each page is handed on as it comes. */
+export async function everyPage<T>(page: (cursor?: string) => Promise<Paged<T>>, take: (records: T[]) => void) {
+	let cursor: string | undefined;
+	do {
+		const answer = await page(cursor);
+		take(answer.data ?? []);
+		cursor = answer.pagination.next_cursor ?? undefined;
+	} while (cursor);
+}
+
+/** Saves an answer of the interface as a file. A link would not carry a key. */
+export async function download(path: string, name: string) {
+	const response = await fetch(path, { headers: session.headers() });
+	if (!response.ok) {
+		const problem = (await response.json().catch(() => ({}))) as Problem;
+		throw new Failure(response.status, problem.detail ?? response.statusText);
+	}
+	const address = URL.createObjectURL(await response.blob());
+	const link = document.createElement('a');
+	link.href = address;
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

@@ -1,0 +1,224 @@
+import { answered, api, everyPage, wordsOf, type Schemas } from './api';
+import { follow, type Message } from './stream';
+
+/** What a vehicle does, as its colour says. */
+export type Doing = 'moving' | 'idling' | 'parked' | 'offline' | 'nowhere';
+export const doings: readonly Doing[] = ['moving', 'idling', 'parked', 'offline', 'nowhere'];
+
+/** A place on the Earth at an instant. */
+export interface Spot {
+	lat: number;
+	lng: number;
+	at: number; // ms
+}
+
+export interface Vehicle {
+	id: string;
+	name: string; // as people call it
+	about: string; // what else tells it from others
+	sought: string; // in what words are sought
+	status: string;
+	online: boolean;
+	heardAt: number | null;
+	spot: Spot | null;
+	heading: number | null; // degrees
+	mph: number | null;
+	ignition: boolean | null;
+	seen: number; // when the newest place came here, by this browser's clock
+	before: { lat: number; lng: number } | null; // where it was shown when that came
+}
+
+const fields = 'id,make,model,license_plate,nickname,fleet_number,status,online,last_heard_at,location,heading_deg,speed_mph,ignition_on,tags';
+const slow = 2; // mph below which nothing drives
+const fresh = 10 * 60_000; // ms for which a speed is believed
+
+/** The words by which people know a vehicle: its name or plate, and what else there is. */
+export function named(v: Pick<Schemas['Vehicle'], 'make' | 'model' | 'license_plate' | 'nickname' | 'fleet_number'>) {
+	const known = [v.nickname, v.license_plate, v.fleet_number].filter((text) => text);
+	const model = `${v.make} ${v.model}`.trim();
+	return { name: known[0] ?? model, about: [...known.slice(1), known.length ? model : ''].filter((text) => text).join(' · ') };
+}
+
+/** What words are sought in: texts as they are, and without what people put between letters and digits. */
+function soughtIn(texts: string[]): string {
+	const text = texts.join('\n').toLowerCase();
+	return `${text}\n${text.replace(/[^\p{L}\p{N}\n]/gu, '')}`;
+}
+
+export function doing(v: Vehicle, now: number): Doing {
+	if (!v.spot) return 'nowhere';
+	if (!v.online) return 'offline';
+	if ((v.mph ?? 0) >= slow && now - v.spot.at < fresh) return 'moving';
+	return v.ignition ? 'idling' : 'parked';
+}
+
+interface Told {
+	type: string;
+	timestamp: string;
+	data: { object: Record<string, unknown> };
+}
+
+/** The vehicles of the account, and where they are, as long as somebody looks. */
+class Fleet {
+	readonly all = new Map<string, Vehicle>();
+	version = $state(0); // grows when something changed, twice a second at most
+	state = $state<'connecting' | 'live' | 'broken'>('connecting');
+	loaded = $state(false);
+	fault = $state('');
+	movedAt = 0; // when the newest place came, by the clock of the page
+	onAlert: (alert: Schemas['Alert']) => void = () => {};
+	onReset: () => void = () => {}; // something was missed
+	onAcknowledged: (id: string, at: string) => void = () => {};
+	#stop: AbortController | undefined;
+	#loading = false;
+	#sought = new Set<string>();
+	#unknown: ReturnType<typeof setTimeout> | undefined;
+	#bump: ReturnType<typeof setTimeout> | undefined;
+
+	start() {
+		this.#stop = new AbortController();
+		const stop = this.#stop.signal;
+		const again = setInterval(() => document.hidden || void this.#load(), 60_000);
+		stop.addEventListener('abort', () => clearInterval(again));
+		void this.#load();
+		void follow(
+			'/v1/stream?types=vehicle.location.updated,alerts',
+			{ message: (m) => this.#heard(m), state: (s) => (this.state = s) },
+			stop,
+		);
+	}
+
+	stop() {
+		this.#stop?.abort();
+	}
+
+	/** Loads the vehicles, or loads them again: what is known from the stream and is newer stays. Once at a time. */
+	async #load() {
+		if (this.#loading) return;
+		this.#loading = true;
+		try {
+			const there = new Set<string>();
+			await everyPage(
+				(cursor) =>
+					answered(
+						api.GET('/v1/vehicles', { params: { query: { per_page: 100, fields, ...(cursor ? { cursor } : {}) } } }),
+					),
+				(records) => {
+					for (const record of records) {
+						there.add(record.id);
+						this.#take(record);
+					}
+					this.#changed();
+				},
+			);
+			for (const id of this.all.keys()) if (!there.has(id)) this.all.delete(id);
+			this.fault = '';
+			this.loaded = true;
+			this.#changed();
+		} catch (error) {
+			this.fault = wordsOf(error);
+		} finally {
+			this.#loading = false;
+		}
+	}
+
+	#take(record: Schemas['Vehicle']) {
+		const known = this.all.get(record.id);
+		const { name, about } = named(record);
+		const at = record.location ? Date.parse(record.location.recorded_at ?? '') : 0;
+		const v: Vehicle = {
+			id: record.id,
+			name,
+			about,
+			sought: soughtIn([name, about, ...(record.tags ?? [])]),
+			status: record.status ?? '',
+			online: record.online ?? false,
+			heardAt: record.last_heard_at ? Date.parse(record.last_heard_at) : null,
+			spot: record.location ? { lat: record.location.lat, lng: record.location.lng, at } : null,
+			heading: record.heading_deg ?? null,
+			mph: record.speed_mph ?? null,
+			ignition: record.ignition_on ?? null,
+			seen: 0,
+			before: null,
+		};
+		if (known?.spot && known.spot.at >= at) {
+			v.spot = known.spot;
+			v.heading = known.heading;
+			v.mph = known.mph;
+			v.seen = known.seen;
+			v.before = known.before;
+			v.heardAt = Math.max(v.heardAt ?? 0, known.heardAt ?? 0) || null;
+		}
+		this.all.set(v.id, v);
+	}
+
+	#heard(m: Message) {
+		if (m.event === 'reset') {
+			void this.#load();
+			this.onReset();
+			return;
+		}
+		this.#told(JSON.parse(m.data) as Told);
+	}
+
+	#told(event: Told) {
+		if (event.type === 'vehicle.location.updated') {
+			this.#moved(event.data.object as unknown as Schemas['LatestPosition']);
+		} else if (event.type === 'alert.acknowledged') {
+			this.onAcknowledged(String(event.data.object['id']), event.timestamp);
+		} else if (event.type.startsWith('alert.')) {
+			this.onAlert(event.data.object as unknown as Schemas['Alert']);
+		}
+	}
+
+	#moved(p: Schemas['LatestPosition']) {
+		const v = this.all.get(p.vehicle_id);
+		const at = Date.parse(p.fix_at);
+		if (!v && this.loaded && !this.#sought.has(p.vehicle_id)) {
+			this.#sought.add(p.vehicle_id); // once: one that is archived comes into no list
+			this.#soon();
+		}
+		if (!v || (v.spot && v.spot.at >= at)) return;
+		const now = performance.now();
+		v.before = v.spot ? shownAt(v, now) : null;
+		v.spot = { lat: p.lat, lng: p.lng, at };
+		v.seen = this.movedAt = now;
+		v.heading = p.course_deg ?? v.heading;
+		v.mph = p.speed_mph ?? null;
+		v.ignition = p.ignition ?? v.ignition;
+		if (Date.now() - at < fresh) {
+			v.online = true;
+			v.heardAt = Math.max(v.heardAt ?? 0, at);
+		}
+		this.#changed();
+	}
+
+	/** Loads the vehicles when there is one that is not known; of many new ones once. */
+	#soon() {
+		this.#unknown ??= setTimeout(() => {
+			this.#unknown = undefined;
+			if (!this.#stop?.signal.aborted) void this.#load();
+		}, 2000);
+	}
+
+	#changed() {
+		this.#bump ??= setTimeout(() => {
+			this.#bump = undefined;
+			this.version++;
+		}, 500);
+	}
+}
+
+const glide = 900; // ms in which a vehicle comes to its newest place
+const jump = 0.02; // degrees beyond which it does not glide
+
+/** Where a vehicle is shown: it glides to its newest place. */
+export function shownAt(v: Vehicle, now: number): { lat: number; lng: number } {
+	const { spot, before } = v;
+	if (!spot) return { lat: 0, lng: 0 };
+	const part = (now - v.seen) / glide;
+	if (!before || part >= 1 || Math.abs(before.lat - spot.lat) > jump || Math.abs(before.lng - spot.lng) > jump) return spot;
+	return { lat: before.lat + (spot.lat - before.lat) * part, lng: before.lng + (spot.lng - before.lng) * part };
+}
+
+export const fleet = new Fleet();

@@ -1,0 +1,63 @@
+import { say, settings } from './settings.svelte';
+
+/**
+ * Who uses this page: by the session of the browser, whose cookie no script can read, or by an API key, which stays in
+ * the memory of this page.
+ */
+class Session {
+	state = $state<'unknown' | 'out' | 'in'>('unknown');
+	account = $state('');
+	fault = $state('');
+	byKey = $state(false);
+	#key = '';
+
+	headers(): Record<string, string> {
+		return this.#key ? { Authorization: `Bearer ${this.#key}` } : {};
+	}
+
+	/** Looks who it is, with a key if one is given. */
+	async begin(key = '') {
+		this.#key = key.trim();
+		this.fault = '';
+		try {
+			const response = await fetch('/v1/account', { headers: this.headers() });
+			const answer = (await response.json()) as { name?: string; timezone?: string; detail?: string };
+			if (response.ok) {
+				this.account = answer.name ?? '';
+				if (answer.timezone) settings.zone = answer.timezone;
+				this.byKey = this.#key !== '';
+				this.state = 'in';
+				return;
+			}
+			if (this.#key || response.status !== 401) this.fault = answer.detail ?? response.statusText;
+		} catch (error) {
+			this.fault = error instanceof Error ? error.message : String(error);
+		}
+		this.#key = '';
+		this.state = 'out';
+	}
+
+	/** The credential is good no more. The page begins anew, so that nothing of the account stays in it. */
+	ended() {
+		if (this.state !== 'in') return;
+		this.#key = '';
+		this.state = 'unknown';
+		location.reload();
+	}
+
+	async leave() {
+		if (!this.byKey) {
+			try {
+				const response = await fetch('/signout', { method: 'POST', body: new URLSearchParams(), redirect: 'manual' });
+				if (response.status >= 400) throw new Error(response.statusText);
+			} catch {
+				this.fault = say('notSignedOut');
+				return;
+			}
+		}
+		this.#key = '';
+		location.replace('/');
+	}
+}
+
+export const session = new Session();

@@ -1,0 +1,123 @@
+import type { StyleSpecification } from 'maplibre-gl';
+import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Point } from 'geojson';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import { feature, mesh } from 'topojson-client';
+import countriesAddress from 'world-atlas/countries-50m.json?url';
+
+// The ground of the map: land, borders and names of countries by Natural Earth, served by this server. Nothing is asked
+// of anybody else, so that it is there without a network too.
+
+export interface Colors {
+	sea: string;
+	land: string;
+	border: string;
+	text: string;
+	halo: string;
+	way: string;
+}
+
+export const light: Colors = {
+	sea: '#d8e3e6', land: '#f6f6f2', border: '#b6bfba', text: '#56625d', halo: '#ffffff', way: '#0b6b50',
+};
+export const dark: Colors = {
+	sea: '#0f1719', land: '#1d2421', border: '#46524c', text: '#a5b1ab', halo: '#131816', way: '#4fc59d',
+};
+
+interface Ground {
+	land: FeatureCollection<MultiPolygon>;
+	borders: Feature<MultiLineString>;
+	names: FeatureCollection<Point>;
+}
+
+let ground: Promise<Ground> | undefined;
+
+async function load(): Promise<Ground> {
+	const response = await fetch(countriesAddress);
+	const world = (await response.json()) as Topology<{ countries: GeometryCollection<{ name: string }> }>;
+	const countries = feature(world, world.objects.countries).features.map((country) => ({
+		name: country.properties.name,
+		polygons: (country.geometry.type === 'Polygon' ? [country.geometry.coordinates] :
+			country.geometry.type === 'MultiPolygon' ? country.geometry.coordinates : []).map((rings) => rings.map(flat)),
+	}));
+	const borders = mesh(world, world.objects.countries, (a, b) => a !== b);
+	return {
+		land: { type: 'FeatureCollection', features: countries.map(({ polygons }) => ({ type: 'Feature', properties: {},
+			geometry: { type: 'MultiPolygon', coordinates: polygons } })) },
+		borders: { type: 'Feature', properties: {}, geometry: { ...borders, coordinates: borders.coordinates.map(unrolled) } },
+		names: {
+			type: 'FeatureCollection',
+			features: countries.flatMap(({ name, polygons }) => {
+				const at = middle(polygons);
+				return at ? [{ type: 'Feature' as const, properties: { name, size: at.size },
+					geometry: { type: 'Point' as const, coordinates: [at.lng, at.lat] } }] : [];
+			}),
+		},
+	};
+}
+
+/** A line that goes on beyond 180° where it would jump from one edge of a flat map to the other. */
+function unrolled(line: number[][]): number[][] {
+	let turns = 0;
+	return line.map(([lng = 0, lat = 0], i) => {
+		const [before = lng] = line[i - 1] ?? [];
+		if (lng - before > 180) turns -= 360;
+		else if (before - lng > 180) turns += 360;
+		return [lng + turns, lat];
+	});
+}
+
+/** A ring of the Earth on a flat map: unrolled, and round the pole if it goes round the Earth. */
+function flat(ring: number[][]): number[][] {
+	const line = unrolled(ring);
+	const [[first = 0, lat = 0] = [], [last = 0] = []] = [line[0], line[line.length - 1]];
+	if (Math.abs(last - first) < 180) return line;
+	const pole = lat < 0 ? -89 : 89;
+	return [...line, [last, pole], [first, pole], [first, lat]];
+}
+
+/** The centre of the largest of some polygons, and how large that is in square degrees. */
+function middle(polygons: number[][][][]): { lng: number; lat: number; size: number } | null {
+	let best: { lng: number; lat: number; size: number } | null = null;
+	for (const [ring = []] of polygons) {
+		let area = 0, lng = 0, lat = 0;
+		for (let i = 0; i + 1 < ring.length; i++) {
+			const [x1 = 0, y1 = 0] = ring[i] ?? [], [x2 = 0, y2 = 0] = ring[i + 1] ?? [];
+			const cross = x1 * y2 - x2 * y1;
+			area += cross;
+			lng += (x1 + x2) * cross;
+			lat += (y1 + y2) * cross;
+		}
+		if (area !== 0 && Math.abs(area) / 2 > (best?.size ?? 0)) {
+			best = { lng: lng / (3 * area), lat: lat / (3 * area), size: Math.abs(area) / 2 };
+		}
+	}
+	return best;
+}
+
+/** The style of the map in some colours. */
+export async function styleOf(colors: Colors): Promise<StyleSpecification> {
+	ground ??= load();
+	ground.catch(() => (ground = undefined)); // so that the next one tries again
+	const { land, borders, names } = await ground;
+	return {
+		version: 8,
+		sources: {
+			land: { type: 'geojson', data: land, attribution: 'Natural Earth' },
+			borders: { type: 'geojson', data: borders },
+			names: { type: 'geojson', data: names },
+		},
+		layers: [
+			{ id: 'sea', type: 'background', paint: { 'background-color': colors.sea } },
+			{ id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': colors.land } },
+			{ id: 'borders', type: 'line', source: 'borders', paint: { 'line-color': colors.border, 'line-width': 1 } },
+			{
+				id: 'names', type: 'symbol', source: 'names', maxzoom: 7,
+				layout: {
+					'text-field': ['get', 'name'], 'text-size': 12, 'text-font': ['sans-serif'],
+					'symbol-sort-key': ['-', 0, ['get', 'size']], 'text-padding': 8,
+				},
+				paint: { 'text-color': colors.text, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },
+			},
+		],
+	};
+}

@@ -1,0 +1,70 @@
+import type { Map } from 'maplibre-gl';
+import type { Doing } from '../lib/fleet.svelte';
+
+// The marks of vehicles: what one does can be told by its shape as well as by its colour.
+
+export const colorOf: Record<Doing, string> = {
+	moving: '#0b7a4b', idling: '#b45f00', parked: '#2b5fb3', offline: '#6b6f6d', nowhere: '#6b6f6d',
+};
+
+const size = 30; // px
+
+function draw(paint: (c: CanvasRenderingContext2D) => void): ImageData {
+	const canvas = document.createElement('canvas');
+	const scale = 2;
+	canvas.width = canvas.height = size * scale;
+	const c = canvas.getContext('2d');
+	if (!c) throw new Error('this browser draws nothing');
+	c.scale(scale, scale);
+	c.translate(size / 2, size / 2);
+	c.lineWidth = 2;
+	c.strokeStyle = '#ffffff';
+	paint(c);
+	return c.getImageData(0, 0, canvas.width, canvas.height);
+}
+
+function disc(c: CanvasRenderingContext2D, radius: number, color: string) {
+	c.beginPath();
+	c.arc(0, 0, radius, 0, 2 * Math.PI);
+	c.fillStyle = color;
+	c.fill();
+	c.stroke();
+}
+
+const paint: Record<Exclude<Doing, 'nowhere'>, (c: CanvasRenderingContext2D) => void> = {
+	moving(c) {
+		c.beginPath(); // an arrow that points north, and is turned to where the vehicle goes
+		c.moveTo(0, -12);
+		c.lineTo(9, 11);
+		c.lineTo(0, 6);
+		c.lineTo(-9, 11);
+		c.closePath();
+		c.fillStyle = colorOf.moving;
+		c.fill();
+		c.stroke();
+	},
+	idling(c) {
+		disc(c, 9, colorOf.idling);
+		c.fillStyle = '#ffffff';
+		c.fillRect(-4, -4, 3, 8);
+		c.fillRect(1, -4, 3, 8);
+	},
+	parked(c) {
+		disc(c, 8, colorOf.parked);
+	},
+	offline(c) {
+		disc(c, 8, '#ffffff');
+		c.beginPath();
+		c.arc(0, 0, 6.5, 0, 2 * Math.PI);
+		c.strokeStyle = colorOf.offline;
+		c.lineWidth = 3;
+		c.stroke();
+	},
+};
+
+/** Gives a map the marks, if it does not have them. */
+export function addMarks(map: Map) {
+	for (const [name, how] of Object.entries(paint)) {
+		if (!map.hasImage(name)) map.addImage(name, draw(how), { pixelRatio: 2 });
+	}
+}
