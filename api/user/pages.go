@@ -60,11 +60,13 @@ func (a *API) form(do func(http.ResponseWriter, *http.Request) error) func(http.
 
 var notice = template.Must(template.New("notice").Parse(`<p>{{.}}</p><p><a href="/signin">To the sign-in page</a></p>`))
 
-// Page registers a page. People are told to wait, or to try again, on a page too.
+// Page registers a page. People are told on a page what is wrong, too.
 func (a *API) Page(method, path string, h func(http.ResponseWriter, *http.Request) error) {
 	a.Server.Page(method, path, func(w http.ResponseWriter, r *http.Request) error {
 		err := h(w, r)
 		switch {
+		case err == nil:
+			return nil
 		case errors.Is(err, auth.ErrThrottled):
 			w.Header().Set("Retry-After", "60")
 			return a.say(w, http.StatusTooManyRequests, "Please wait", waitFault)
@@ -72,7 +74,11 @@ func (a *API) Page(method, path string, h func(http.ResponseWriter, *http.Reques
 			w.Header().Set("Retry-After", "5")
 			return a.say(w, http.StatusServiceUnavailable, "Please try again", busyFault)
 		}
-		return err
+		p, ok := a.Judge(w, r, err)
+		if !ok {
+			return nil
+		}
+		return a.say(w, p.Status, p.Title, p.Detail)
 	})
 }
 
@@ -280,7 +286,7 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[r
 		if err != nil {
 			return err
 		}
-		if present.Body.PasswordHash != rec.Body.PasswordHash || present.Body.Disabled || present.Archived() {
+		if !stands(rec, &present) {
 			return errChanged
 		}
 		if err := a.begin(w, r, &present, half, now); err != nil {
@@ -296,21 +302,18 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[r
 	return a.complete(w, r, rec, next, nil)
 }
 
-// errChanged refuses who proved what was changed while they did.
-var errChanged = fleet.NewError(fleet.CodeUnauthorized, "What you sign in with was changed a moment ago. Sign in again.")
-
 // complete begins the whole session of somebody who proved all that is asked, and notes that in their record. also, if
 // not nil, changes the record with it, and may refuse.
 func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string,
 	also func(*record.User) error) error {
-	now, proved := a.Now(), rec.Body.PasswordHash
+	now, knew := a.Now(), rec
 	var before record.User
 	after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
 		before = rec.Body
 		if rec.Body.Disabled {
 			return fleet.NewError(fleet.CodeForbidden, "You cannot sign in any more. Ask an owner of your account.")
 		}
-		if rec.Body.PasswordHash != proved || also == nil && asksMore(&rec.Body) {
+		if !stands(knew, rec) || also == nil && asksMore(&rec.Body) {
 			return errChanged // a proof of what was is none of what is
 		}
 		rec.Body.SignedInAt = record.InstantOf(now)
@@ -451,47 +454,39 @@ var passwordForm = template.Must(template.New("password").Parse(`{{with .}}<p cl
 </form>
 <p><a class="button quiet" href="/signin">Back</a></p>`))
 
-// mine calls do with the record of who is signed in, or sends them to the sign-in page.
-func (a *API) mine(w http.ResponseWriter, r *http.Request,
-	do func(rec *record.Record[record.User]) error) error {
-	person, ok, err := a.SignedIn(r)
+// mine calls do with who is signed in, or sends them to the sign-in page.
+func (a *API) mine(w http.ResponseWriter, r *http.Request, do func(*visitor) error) error {
+	v, err := a.visitor(r, whole)
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if v == nil {
 		http.Redirect(w, r, SignIn(r.URL.Path), http.StatusSeeOther)
 		return nil
 	}
-	rec, err := a.users.Get(r.Context(), person.Account, uint64(person.User))
-	if err != nil {
-		return err
-	}
-	return do(&rec)
+	return do(v)
 }
 
 func (a *API) passwordPage(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(*record.Record[record.User]) error {
+	return a.mine(w, r, func(*visitor) error {
 		return page.Write(w, http.StatusOK, "Change your password", passwordForm, "")
 	})
 }
 
 func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
+	return a.mine(w, r, func(v *visitor) error {
 		ask := func(status int, fault string) error {
 			return page.Write(w, status, "Change your password", passwordForm, fault)
 		}
-		if fault, err := a.stale(r, rec); err != nil || fault != "" {
-			if err == nil {
-				err = ask(http.StatusForbidden, fault)
-			}
-			return err
+		if fault := a.stale(v); fault != "" {
+			return ask(http.StatusForbidden, fault)
 		}
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			return ask(http.StatusTooManyRequests, waitFault)
 		}
-		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("present"), rec.Body.PasswordHash)
+		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("present"), v.Body.PasswordHash)
 		if err != nil || ok {
 			a.passed(at)
 		}
@@ -499,24 +494,20 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if !ok {
-			a.noteRefused(r, rec, "password")
+			a.noteRefused(r, v.Record, "password")
 			return ask(http.StatusUnauthorized, "The present password is another.")
 		}
 		if r.PostForm.Get("password") != r.PostForm.Get("again") {
 			return ask(http.StatusUnprocessableEntity, "The two new passwords are not the same.")
 		}
-		made, was := rec.Body, rec.Body.PasswordHash
+		made := v.Body
 		if err := SetPassword(r.Context(), a.hasher, a.network(r), &made, r.PostForm.Get("password"), a.Now()); err != nil {
 			if fault := faultOf(err); fault != "" {
 				return ask(http.StatusUnprocessableEntity, fault)
 			}
 			return err
 		}
-		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-			b := &rec.Body
-			if b.PasswordHash != was {
-				return fleet.NewError(fleet.CodeConflict, "The password was changed meanwhile. Sign in again.")
-			}
+		after, err := a.change(r.Context(), v, func(b *record.User) error {
 			b.PasswordHash, b.PasswordSetAt = made.PasswordHash, made.PasswordSetAt
 			b.EndSessions(a.Now())
 			return nil

@@ -39,9 +39,11 @@ func (a *API) passkeyPages() {
 	a.Page(http.MethodPost, passkeyFactorPath, page.KeepOpener(a.form(a.passkeyFactor)))
 	a.Page(http.MethodPost, passkeysPath, a.form(a.registerPasskey))
 	a.Page(http.MethodPost, passkeysPath+"/remove", a.form(a.removePasskey))
-	a.Page(http.MethodPost, passkeySignInPath+passkeyOptions, a.form(a.toScript(a.passkeySignInOptions)))
-	a.Page(http.MethodPost, passkeyFactorPath+passkeyOptions, a.form(a.toScript(a.passkeyFactorOptions)))
-	a.Page(http.MethodPost, passkeysPath+passkeyOptions, a.form(a.toScript(a.registerOptions)))
+	for path, h := range map[string]func(http.ResponseWriter, *http.Request, *webauthn.WebAuthn) error{
+		passkeySignInPath: a.passkeySignInOptions, passkeyFactorPath: a.passkeyFactorOptions, passkeysPath: a.registerOptions,
+	} {
+		a.Server.Page(http.MethodPost, path+passkeyOptions, a.form(a.toScript(h)))
+	}
 }
 
 // passkeyForm is a form that the script shows where there are passkeys: its path and its button.
@@ -92,7 +94,7 @@ const nextField = `<input type="hidden" name="next" value="{{.Next}}">
 `
 
 // toScript is what a script asks: it is answered by tell, or by a problem document.
-func (a *API) toScript(h func(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error) func(
+func (a *API) toScript(h func(http.ResponseWriter, *http.Request, *webauthn.WebAuthn) error) func(
 	http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		rp := a.relyingParty(r)
@@ -213,22 +215,13 @@ func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, next string)
 	})
 }
 
-// sessionHere is what the challenges are kept by of a browser with a session, whole or half; "" if it has none.
-func (a *API) sessionHere(r *http.Request) string {
-	s, err := a.session(r)
-	if err != nil || s == nil {
-		return ""
-	}
-	return s.ID.String()
-}
-
 func (a *API) passkeyFactorOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
-	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
+	return a.halfway(w, r, func(v *visitor) error {
 		if !a.challenges.Take(a.network(r)) {
 			w.Header().Set("Retry-After", "300")
 			return errWaitHere
 		}
-		h, err := holderOf(rec.Account, rec.ID, &rec.Body)
+		h, err := holderOf(v.Account, v.ID, &v.Body)
 		if err != nil {
 			return err
 		}
@@ -240,45 +233,44 @@ func (a *API) passkeyFactorOptions(w http.ResponseWriter, r *http.Request, rp *w
 		if err != nil {
 			return fmt.Errorf("begin a second step by passkey: %w", err)
 		}
-		return a.tell(w, r, toFinish, a.sessionHere(r), options, data)
+		return a.tell(w, r, toFinish, v.session.ID.String(), options, data)
 	})
 }
 
 // passkeyFactor signs somebody in by a passkey, who gave the password before.
 func (a *API) passkeyFactor(w http.ResponseWriter, r *http.Request) error {
-	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
-		view := a.factorOf(r, rec, page.Local(r.PostForm.Get("next")))
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "code of ")
+	return a.halfway(w, r, func(v *visitor) error {
+		view := a.factorOf(r, v.Record, page.Local(r.PostForm.Get("next")))
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "code of ")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			view.Fault = waitFault
 			return askFactor(w, http.StatusTooManyRequests, view)
 		}
-		err := a.passkeyFinishes(w, r, rec, view.Next)
+		err := a.passkeyFinishes(w, r, v, view.Next)
 		why, refused := errors.AsType[*notTaken](err)
 		if !refused {
 			a.passed(at)
 			return err
 		}
-		a.notePasskeyRefused(r, rec, err)
+		a.notePasskeyRefused(r, v.Record, err)
 		view.Fault = why.fault
 		return askFactor(w, http.StatusUnauthorized, view)
 	})
 }
 
-func (a *API) passkeyFinishes(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User],
-	next string) error {
+func (a *API) passkeyFinishes(w http.ResponseWriter, r *http.Request, v *visitor, next string) error {
 	rp := a.relyingParty(r)
 	sent, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.PostForm.Get("credential")))
 	if err != nil || rp == nil {
 		return errOther
 	}
-	asked, err := a.answered(r.Context(), toFinish, a.sessionHere(r), sent.Response.CollectedClientData.Challenge)
+	asked, err := a.answered(r.Context(), toFinish, v.session.ID.String(), sent.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return err
 	}
-	return a.complete(w, r, rec, next, func(b *record.User) error {
-		return a.takeAssertion(rp, rec.Account, rec.ID, b, asked, sent, false)
+	return a.complete(w, r, v.Record, next, func(b *record.User) error {
+		return a.takeAssertion(rp, v.Account, v.ID, b, asked, sent, false)
 	})
 }
 
@@ -288,18 +280,18 @@ const noPassword = "You have no password. Choose one before, by the link that an
 // mayChange says whether somebody proves once more who they are before what they sign in with is changed: a browser
 // that was left alone must change nothing. Else it says what is wrong, and how that is answered. Who has a second
 // factor has given it within Halfway.
-func (a *API) mayChange(r *http.Request, rec *record.Record[record.User]) (fault string, status int, err error) {
-	if rec.Body.PasswordHash == "" {
+func (a *API) mayChange(r *http.Request, v *visitor) (fault string, status int, err error) {
+	if v.Body.PasswordHash == "" {
 		return noPassword, http.StatusForbidden, nil
 	}
-	if fault, err = a.stale(r, rec); err != nil || fault != "" {
-		return fault, http.StatusForbidden, err
+	if fault = a.stale(v); fault != "" {
+		return fault, http.StatusForbidden, nil
 	}
-	at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
+	at := a.doors(r, record.CanonicalEmail(v.Body.Email), "")
 	if !a.open(at) {
 		return waitFault, http.StatusTooManyRequests, nil
 	}
-	ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), rec.Body.PasswordHash)
+	ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), v.Body.PasswordHash)
 	if err != nil || ok {
 		a.passed(at)
 	}
@@ -311,24 +303,20 @@ func (a *API) mayChange(r *http.Request, rec *record.Record[record.User]) (fault
 
 // stale says what is wrong where somebody with a second factor did not give it within Halfway. Sessions are renewed by
 // what asks this or for a factor alone, so that one that began lately stands for a proof that is as late.
-func (a *API) stale(r *http.Request, rec *record.Record[record.User]) (fault string, err error) {
-	if !asksMore(&rec.Body) {
-		return "", nil
-	}
-	s, err := a.session(r)
-	if err == nil && (s == nil || a.Now().Sub(s.BeganAt) >= Halfway) {
+func (a *API) stale(v *visitor) (fault string) {
+	if asksMore(&v.Body) && a.Now().Sub(v.session.BeganAt) >= Halfway {
 		fault = "You signed in more than ten minutes ago. Sign out and in again, and do this then."
 	}
-	return fault, err
+	return fault
 }
 
 func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		fault, status, err := a.mayChange(r, rec)
+	return a.mine(w, r, func(v *visitor) error {
+		fault, status, err := a.mayChange(r, v)
 		if err != nil {
 			return err
 		}
-		if fault == "" && len(rec.Body.Passkeys) >= MostPasskeys {
+		if fault == "" && len(v.Body.Passkeys) >= MostPasskeys {
 			fault = errFull.fault
 		}
 		switch {
@@ -338,7 +326,7 @@ func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webaut
 		case fault != "":
 			return fleet.NewError(fleet.CodeForbidden, fault)
 		}
-		h, err := holderOf(rec.Account, rec.ID, &rec.Body)
+		h, err := holderOf(v.Account, v.ID, &v.Body)
 		if err != nil {
 			return err
 		}
@@ -347,26 +335,26 @@ func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webaut
 		if err != nil {
 			return fmt.Errorf("begin to register a passkey: %w", err)
 		}
-		return a.tell(w, r, toRegister, a.sessionHere(r), options, data)
+		return a.tell(w, r, toRegister, v.session.ID.String(), options, data)
 	})
 }
 
 // registerPasskey gives who is signed in another passkey. They gave their password for its challenge.
 func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
+	return a.mine(w, r, func(v *visitor) error {
 		rp := a.relyingParty(r)
 		if rp == nil {
-			return a.security(w, http.StatusUnprocessableEntity, rec, errOther.fault, nil)
+			return a.security(w, http.StatusUnprocessableEntity, v.Record, errOther.fault, nil)
 		}
-		made, err := a.madeCredential(r, rp, a.sessionHere(r), rec)
+		made, err := a.madeCredential(r, rp, v)
 		var codes []string
-		first := !asksMore(&rec.Body)
+		first := false
 		var after record.Record[record.User]
 		if err == nil {
-			after, err = a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-				first = !asksMore(&rec.Body)
+			after, err = a.change(r.Context(), v, func(b *record.User) error {
+				first = !asksMore(b)
 				var err error
-				codes, err = a.addPasskey(&rec.Body, made)
+				codes, err = a.addPasskey(b, made)
 				return err
 			})
 		}
@@ -374,7 +362,7 @@ func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
 			err = errPresent // at another person
 		}
 		if why, refused := errors.AsType[*notTaken](err); refused {
-			return a.security(w, http.StatusUnprocessableEntity, rec, why.fault, nil)
+			return a.security(w, http.StatusUnprocessableEntity, v.Record, why.fault, nil)
 		}
 		if err == nil && first {
 			err = a.begin(w, r, &after, whole, a.Now())
@@ -388,17 +376,17 @@ func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
 
 // removePasskey takes a passkey away of who is signed in, as when its device was lost.
 func (a *API) removePasskey(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		fault, status, err := a.mayChange(r, rec)
+	return a.mine(w, r, func(v *visitor) error {
+		fault, status, err := a.mayChange(r, v)
 		if err != nil {
 			return err
 		}
 		if fault != "" {
-			return a.security(w, status, rec, fault, nil)
+			return a.security(w, status, v.Record, fault, nil)
 		}
 		dropped := false
-		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-			dropped = a.dropPasskey(&rec.Body, r.PostForm.Get("id"))
+		after, err := a.change(r.Context(), v, func(b *record.User) error {
+			dropped = a.dropPasskey(b, r.PostForm.Get("id"))
 			return nil
 		})
 		if err == nil && dropped { // or nothing ended the session that there is
