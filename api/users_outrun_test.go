@@ -3,14 +3,17 @@ package api
 import (
 	"context"
 	"html"
+	"net"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/descope/virtualwebauthn"
 
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/rest"
@@ -22,8 +25,9 @@ import (
 type trap struct {
 	driver.Conn
 	mu   sync.Mutex
-	on   func(statement string) bool
+	on   string // a text that it has
 	then func() error
+	all  bool // not the first alone
 }
 
 // withTrap is a world upon such a store.
@@ -37,7 +41,16 @@ func withTrap(t *testing.T) (*world, *trap) {
 func (c *trap) set(text string, then func() error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.on, c.then = func(statement string) bool { return strings.Contains(statement, text) }, then
+	c.on, c.then = text, then
+}
+
+// stay has the trap do the same at each such statement, or at none any more.
+func (c *trap) stay(all bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all = all; !all {
+		c.then = nil
+	}
 }
 
 // sprung says whether it did what it was set for.
@@ -50,11 +63,13 @@ func (c *trap) sprung() bool {
 func (c *trap) look(statement string) error {
 	c.mu.Lock()
 	then := c.then
-	if then == nil || !c.on(statement) {
+	if then == nil || !strings.Contains(statement, c.on) {
 		c.mu.Unlock()
 		return nil
 	}
-	c.then = nil
+	if !c.all {
+		c.then = nil
+	}
 	c.mu.Unlock()
 	return then()
 }
@@ -72,6 +87,20 @@ func (c *trap) Exec(ctx context.Context, text string, args ...any) error {
 	}
 	return c.Conn.Exec(ctx, text, args...)
 }
+
+func (c *trap) QueryRow(ctx context.Context, text string, args ...any) driver.Row {
+	if err := c.look(text); err != nil {
+		return failedRow{err}
+	}
+	return c.Conn.QueryRow(ctx, text, args...)
+}
+
+// failedRow is what comes of a question that got no answer.
+type failedRow struct{ err error }
+
+func (r failedRow) Err() error           { return r.err }
+func (r failedRow) Scan(...any) error    { return r.err }
+func (r failedRow) ScanStruct(any) error { return r.err }
 
 func (c *trap) Query(ctx context.Context, text string, args ...any) (driver.Rows, error) {
 	if err := c.look(text); err != nil {
@@ -189,5 +218,87 @@ func TestNoGrantOutrunsTheEndOfTheSessions(t *testing.T) {
 			w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+access).problem(401, "unauthorized")
 			c.ask("/oauth/token", "grant_type", "refresh_token", "refresh_token", refresh).refusedAs(400, "invalid_grant")
 		}
+	}
+}
+
+// Codes are shown once, so that they are shown also where nothing else can be done.
+func TestRecoveryCodesAreShownThoughNoSessionBegins(t *testing.T) {
+	w, at := withTrap(t)
+	for _, what := range []string{"a passkey is made", "an app is confirmed"} {
+		ann, id := w.person(strings.ReplaceAll(what, " ", "")+"@example.com", auth.Clerk)
+		send := selfChanges[what](w, ann)
+		at.set("INTO sessions", func() error { return errAway })
+		shown := send()
+		codes := recoveryCode.FindAllString(string(shown.body), -1)
+		if shown.status != 200 || !at.sprung() || len(codes) != 10 || !strings.Contains(string(shown.body), "sign in again") {
+			t.Fatalf("%s: %d %s", what, shown.status, shown.body)
+		}
+		if who := w.do("GET", "/v1/users/"+id, "").ok(200).object(); ann.in() {
+			t.Errorf("%s: a session of before goes on: %v", what, who)
+		}
+		ann.signIn(strings.ReplaceAll(what, " ", "")+"@example.com", goodPassword).ok(303)
+		ann.form("/signin/factor", "code", codes[0]).ok(303)
+		if !ann.in() {
+			t.Errorf("%s: the codes are none", what)
+		}
+	}
+}
+
+// errAway is the answer of a store that is away.
+var errAway = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+
+// A store that does not answer is no sign-out: whoever comes is asked to try again, and is in when it is back.
+func TestAStoreThatIsAwaySignsNobodyOut(t *testing.T) {
+	w, at := withTrap(t)
+	ann, _ := w.person("ann@example.com", auth.Owner)
+	d := w.newDevice(false)
+	ann.register(d, "Key").ok(200)
+	half := w.browser()
+	half.signIn("ann@example.com", goodPassword).ok(303)
+	told := half.form(afterPassword + "/options").ok(200)
+	options, err := virtualwebauthn.ParseAssertionOptions(string(told.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.key.Counter++
+	signed := virtualwebauthn.CreateAssertionResponse(d.at, d.made, d.key, *options)
+	for path, send := range map[string]func() *reply{
+		"the second step":  func() *reply { return half.open("/signin/factor") },
+		"a passkey":        func() *reply { return half.form(afterPassword, "credential", signed) },
+		"security":         func() *reply { return ann.open("/signin/security") },
+		"the password":     func() *reply { return ann.open("/signin/password") },
+		"the sign-in page": func() *reply { return ann.open("/signin") },
+		"an invitation":    func() *reply { return ann.open("/signin/invitation?token=1.1.x") },
+		"a link":           func() *reply { return ann.open("/signin/link?token=" + strings.Repeat("x", 43)) },
+		"signing out":      func() *reply { return ann.form("/signout") },
+		"a consent":        func() *reply { return ann.open(question("ocl_1")) },
+	} {
+		w.clock.Add(int64(5 * time.Second)) // what was looked up is believed no more
+		at.stay(true)
+		at.set("", func() error { return errAway })
+		r := send()
+		at.stay(false)
+		if r.status != 503 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") ||
+			r.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v", path, r.status, r.header)
+		}
+	}
+	half.form(afterPassword, "credential", signed).ok(303)
+	if !ann.in() || !half.in() {
+		t.Error("somebody is signed out")
+	}
+
+	// So it is where the store goes away between two looks at one session.
+	half = w.browser()
+	half.signIn("ann@example.com", goodPassword).ok(303)
+	signed = half.assertion(d, afterPassword)
+	w.clock.Add(int64(5 * time.Second))
+	at.set("FROM record_log", func() error {
+		w.clock.Add(int64(5 * time.Second))
+		at.set("FROM sessions", func() error { return errAway })
+		return nil
+	})
+	if r := half.form(afterPassword, "credential", signed); r.status != 303 && r.status != 503 {
+		t.Errorf("a passkey after the password: %d %s", r.status, r.body)
 	}
 }

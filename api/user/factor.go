@@ -369,9 +369,20 @@ func (a *API) changeTOTP(w http.ResponseWriter, r *http.Request,
 		if err != nil {
 			return err
 		}
-		if err := a.begin(w, r, &after, whole, a.Now()); err != nil {
+		return a.renew(w, r, &after, codes)
+	})
+}
+
+// renew begins the session anew of somebody who was changed so that the one they had ended, and shows them the page of
+// security. Recovery codes that were made are shown even where no session begins, as nothing shows them again.
+func (a *API) renew(w http.ResponseWriter, r *http.Request, after *record.Record[record.User], codes []string) error {
+	fault := ""
+	if err := a.begin(w, r, after, whole, a.Now()); err != nil {
+		if codes == nil {
 			return err
 		}
-		return a.security(w, http.StatusOK, &after, "", codes)
-	})
+		a.Log.ErrorContext(r.Context(), "no session after a change", "error", err, "user", fleet.UserID(after.ID).String())
+		fault = "It is done, but this server could not keep you signed in. Keep the codes that are shown here, and sign in again."
+	}
+	return a.security(w, http.StatusOK, after, fault, codes)
 }

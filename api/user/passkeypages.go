@@ -364,11 +364,11 @@ func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
 		if why, refused := errors.AsType[*notTaken](err); refused {
 			return a.security(w, http.StatusUnprocessableEntity, v.Record, why.fault, nil)
 		}
-		if err == nil && first {
-			err = a.begin(w, r, &after, whole, a.Now())
-		}
 		if err != nil {
 			return err
+		}
+		if first {
+			return a.renew(w, r, &after, codes)
 		}
 		return a.security(w, http.StatusOK, &after, "", codes)
 	})
@@ -389,11 +389,11 @@ func (a *API) removePasskey(w http.ResponseWriter, r *http.Request) error {
 			dropped = a.dropPasskey(b, r.PostForm.Get("id"))
 			return nil
 		})
-		if err == nil && dropped { // or nothing ended the session that there is
-			err = a.begin(w, r, &after, whole, a.Now())
-		}
 		if err != nil {
 			return err
+		}
+		if dropped { // else nothing ended the session that there is
+			return a.renew(w, r, &after, nil)
 		}
 		return a.security(w, http.StatusOK, &after, "", nil)
 	})
