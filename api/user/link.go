@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/page"
 	"github.com/motorpool/fleet/api/record"
 )
@@ -90,13 +91,18 @@ func (a *API) linkPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if once == nil {
-		// Another site's page can have a browser ask for this, as a picture; it must not keep anybody out.
-		if to := r.Header.Get("Sec-Fetch-Dest"); to == "" || to == "document" {
-			a.links.Fail(a.network(r))
-		}
+		a.failLink(a.links, r)
 		return a.say(w, http.StatusNotFound, "This link is not good any more", linkFault)
 	}
 	return page.Write(w, http.StatusOK, "Sign in", linkForm, map[string]any{"Name": rec.Body.Name, "Token": token})
+}
+
+// failLink counts a link that is none. Another site's page can have a browser ask for one, as a picture; it must not
+// keep anybody out.
+func (a *API) failLink(of *auth.Throttle, r *http.Request) {
+	if to := r.Header.Get("Sec-Fetch-Dest"); to == "" || to == "document" {
+		of.Fail(a.network(r))
+	}
 }
 
 // useLink signs the person in whom a link is for.
@@ -120,6 +126,6 @@ func (a *API) useLink(w http.ResponseWriter, r *http.Request) error {
 			return a.enter(w, r, &rec, "/map")
 		}
 	}
-	a.links.Fail(a.network(r))
+	a.failLink(a.links, r)
 	return a.say(w, http.StatusNotFound, "This link is not good any more", linkFault)
 }

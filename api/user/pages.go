@@ -147,8 +147,8 @@ func (a *API) askAgain(w http.ResponseWriter, r *http.Request, status int, view 
 	return page.WriteWithScript(w, status, "Sign in", passkeyScript, signInForm, view)
 }
 
-// doors are the names by which failures are counted: of the network, of the network with the person, of the person; or
-// of the browser alone, if the person has signed in there before.
+// doors are the names by which failures are counted: of the network, of the network with the person, of the person, if
+// that is said before anything is proved; or of the browser alone, if the person has signed in there before.
 type doors struct{ network, both, person, device string }
 
 // doors are those of a person, by their address, and of what they have to prove: "" is the password.
@@ -172,6 +172,9 @@ func (a *API) open(d doors) bool {
 	if !a.byAddress.Take(d.network) {
 		return false
 	}
+	if d.person == "" {
+		return true
+	}
 	if !a.byPerson.Take(d.both) {
 		a.byAddress.Give(d.network)
 		return false
@@ -190,8 +193,10 @@ func (a *API) passed(d doors) {
 		return
 	}
 	a.byAddress.Give(d.network)
-	a.byPerson.Give(d.both)
-	a.ofPerson.Give(d.person)
+	if d.person != "" {
+		a.byPerson.Give(d.both)
+		a.ofPerson.Give(d.person)
+	}
 }
 
 const (
@@ -369,17 +374,15 @@ func (a *API) invitation(w http.ResponseWriter, r *http.Request, token string,
 	if ok, err := a.safe(w, r); !ok {
 		return err
 	}
-	network := a.network(r)
-	if !a.byAddress.Open(network) {
-		w.Header().Set("Retry-After", "300")
-		return a.say(w, http.StatusTooManyRequests, "Please wait", waitFault)
+	if !a.invitations.Open(a.network(r)) {
+		return errWait
 	}
 	rec, ok, err := a.invited(r.Context(), token)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		a.byAddress.Fail(network)
+		a.failLink(a.invitations, r)
 		return a.say(w, http.StatusNotFound, "This link is no good",
 			"It was used already, is older than seven days, or there is a newer one. An owner of your account makes you another.")
 	}

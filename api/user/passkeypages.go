@@ -140,9 +140,23 @@ func (a *API) passkeyCookie(r *http.Request) string {
 	return "motorpool_passkey"
 }
 
-func (a *API) passkeySignInOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
-	if !a.challenges.Take(a.network(r)) {
+// mayAsk says whether somebody may have another challenge. All of whom nothing is known share a number of them: each is
+// a row, and there are many networks. Whoever gave a password is kept out by none of these.
+func (a *API) mayAsk(w http.ResponseWriter, r *http.Request, stranger bool) bool {
+	network := a.network(r)
+	ok := a.challenges.Take(network)
+	if ok && stranger && !a.allChallenges.Take("") {
+		a.challenges.Give(network)
+		ok = false
+	}
+	if !ok {
 		w.Header().Set("Retry-After", "300")
+	}
+	return ok
+}
+
+func (a *API) passkeySignInOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
+	if !a.mayAsk(w, r, true) {
 		return errWaitHere
 	}
 	by := a.browserOf(r)
@@ -166,16 +180,23 @@ func (a *API) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := signInView{Next: page.Local(r.PostForm.Get("next"))}
-	network := a.network(r)
-	if !a.byAddress.Take(network) {
+	sent, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.PostForm.Get("credential")))
+	if err != nil {
+		sent = nil
+	}
+	at, err := a.doorsOf(r, sent)
+	if err != nil {
+		return err
+	}
+	if !a.open(at) {
 		w.Header().Set("Retry-After", "300")
 		view.Fault = waitFault
 		return a.askAgain(w, r, http.StatusTooManyRequests, view)
 	}
-	rec, err := a.passkeyEnters(w, r, view.Next)
+	rec, err := a.passkeyEnters(w, r, sent, view.Next)
 	why, refused := errors.AsType[*notTaken](err)
 	if !refused {
-		a.byAddress.Give(network)
+		a.passed(at)
 		return err
 	}
 	if rec != nil {
@@ -185,11 +206,34 @@ func (a *API) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 	return a.askAgain(w, r, http.StatusUnauthorized, view)
 }
 
-// passkeyEnters begins the session of who holds a passkey, and returns them, if it is that of anybody.
-func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, next string) (*record.Record[record.User], error) {
+// doorsOf are those of who presents a passkey: of their network; or of their browser, if the person whose it says it is
+// has signed in there before. Whose it is is looked up only for browsers that show the cookie of anybody, and no more
+// often of a network than cookies of sessions are that are none.
+func (a *API) doorsOf(r *http.Request, sent *protocol.ParsedCredentialAssertionData) (doors, error) {
+	d := doors{network: a.network(r)}
+	if sent == nil || !hasDevice(r) || !a.strangers.Open(d.network) {
+		return d, nil
+	}
+	account, id := personOf(sent.Response.UserHandle)
+	rec, err := a.users.Get(r.Context(), account, id)
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return d, err
+	}
+	if err == nil {
+		d.device = a.device(r, record.CanonicalEmail(rec.Body.Email))
+	}
+	if d.device == "" {
+		a.strangers.Fail(d.network)
+	}
+	return d, nil
+}
+
+// passkeyEnters begins the session of who holds a passkey, and returns them, if it is that of anybody. What was sent is
+// nil if it cannot be read.
+func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, sent *protocol.ParsedCredentialAssertionData,
+	next string) (*record.Record[record.User], error) {
 	rp := a.relyingParty(r)
-	sent, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.PostForm.Get("credential")))
-	if err != nil || rp == nil {
+	if sent == nil || rp == nil {
 		return nil, errOther
 	}
 	asked, err := a.answered(r.Context(), toSignIn, a.browserOf(r), sent.Response.CollectedClientData.Challenge)
@@ -217,8 +261,7 @@ func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, next string)
 
 func (a *API) passkeyFactorOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
 	return a.halfway(w, r, func(v *visitor) error {
-		if !a.challenges.Take(a.network(r)) {
-			w.Header().Set("Retry-After", "300")
+		if !a.mayAsk(w, r, false) {
 			return errWaitHere
 		}
 		h, err := holderOf(v.Account, v.ID, &v.Body)
@@ -325,6 +368,8 @@ func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webaut
 			return errWaitHere
 		case fault != "":
 			return fleet.NewError(fleet.CodeForbidden, fault)
+		case !a.mayAsk(w, r, false):
+			return errWaitHere
 		}
 		h, err := holderOf(v.Account, v.ID, &v.Body)
 		if err != nil {
