@@ -155,7 +155,7 @@ func (a *API) giveFactor(w http.ResponseWriter, r *http.Request) error {
 			view.Fault = waitFault
 			return askFactor(w, http.StatusTooManyRequests, view)
 		}
-		err := a.complete(w, r, v.Record, view.Next, func(b *record.User) error {
+		err := a.complete(w, r, v.Record, view.Next, byPassword, func(b *record.User) error {
 			if !asksMore(b) {
 				return nil // it was taken away meanwhile
 			}
@@ -179,7 +179,9 @@ them where your devices are not.</p>
 {{else if .Passkeys}}<p>You have {{.Left}} recovery codes left.</p>
 {{else if .Since}}<p>You have {{.Left}} recovery codes left.</p>
 {{else}}<p>Your password alone signs you in. With an app or a passkey, whoever learns the password cannot.</p>
-{{end}}<h2>Codes of an app</h2>
+{{end}}<p class="soft">An app that you set up, a passkey where the password alone was asked for, and whatever you remove sign you out
+everywhere else, and end what you let programs do for you: they ask you again.</p>
+<h2>Codes of an app</h2>
 {{if .Since}}<p>They are asked of you since {{.Since}}.</p>
 <form method="post" action="/signin/security/remove">
 <label>A code of your app, or a recovery code<input class="code" name="code" autocomplete="one-time-code" maxlength="20" required></label>

@@ -123,7 +123,7 @@ func (a *API) useLink(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if first {
-			return a.enter(w, r, &rec, "/map")
+			return a.enter(w, r, &rec, "/map", byLink)
 		}
 	}
 	a.failLink(a.links, r)

@@ -236,7 +236,7 @@ func (a *API) signIn(w http.ResponseWriter, r *http.Request) error {
 		view.Fault = wrongFault
 		return a.askAgain(w, r, http.StatusUnauthorized, view)
 	}
-	return a.enter(w, r, &rec, view.Next)
+	return a.enter(w, r, &rec, view.Next, byPassword)
 }
 
 // proves returns the person of an address if the password is theirs and they may sign in. It takes as long for an
@@ -283,8 +283,9 @@ func by(rec *record.Record[record.User]) record.Author {
 	return record.Author{Actor: fleet.FormatID(fleet.UserPrefix, rec.ID)}
 }
 
-// enter begins the session of somebody who gave the right password: a half one if more is asked of them.
-func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string) error {
+// enter begins the session of somebody who gave the right password, or what stands for it: a half one if more is asked
+// of them.
+func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next, by string) error {
 	if asksMore(&rec.Body) {
 		now := a.Now()
 		present, err := a.users.Get(r.Context(), rec.Account, rec.ID)
@@ -304,12 +305,12 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[r
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	}
-	return a.complete(w, r, rec, next, nil)
+	return a.complete(w, r, rec, next, by, nil)
 }
 
 // complete begins the whole session of somebody who proved all that is asked, and notes that in their record. also, if
 // not nil, changes the record with it, and may refuse.
-func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string,
+func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next, begun string,
 	also func(*record.User) error) error {
 	now, knew := a.Now(), rec
 	var before record.User
@@ -330,7 +331,7 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Recor
 	if err != nil {
 		return err
 	}
-	if err := a.beginBy(w, r, &after, whole, now, provedBy(&before, &after.Body)); err != nil {
+	if err := a.beginBy(w, r, &after, whole, now, provedBy(begun, &before, &after.Body)); err != nil {
 		return err
 	}
 	a.remember(w, r, record.CanonicalEmail(after.Body.Email))
@@ -427,7 +428,7 @@ func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
 		if used {
 			return a.say(w, http.StatusNotFound, "This link is no good", "It was used a moment ago. Sign in.")
 		}
-		return a.enter(w, r, &after, "")
+		return a.enter(w, r, &after, "", byPassword)
 	})
 }
 

@@ -254,7 +254,7 @@ func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, sent *protoc
 	if rec.Archived() || rec.Body.Disabled {
 		return &rec, errOther
 	}
-	return &rec, a.complete(w, r, &rec, next, func(b *record.User) error {
+	return &rec, a.complete(w, r, &rec, next, byPasskey, func(b *record.User) error {
 		return a.takeAssertion(rp, account, id, b, asked, sent, true)
 	})
 }
@@ -312,7 +312,7 @@ func (a *API) passkeyFinishes(w http.ResponseWriter, r *http.Request, v *visitor
 	if err != nil {
 		return err
 	}
-	return a.complete(w, r, v.Record, next, func(b *record.User) error {
+	return a.complete(w, r, v.Record, next, byPassword, func(b *record.User) error {
 		return a.takeAssertion(rp, v.Account, v.ID, b, asked, sent, false)
 	})
 }
