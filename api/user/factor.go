@@ -379,7 +379,7 @@ func (a *API) changeTOTP(w http.ResponseWriter, r *http.Request,
 // security. Recovery codes that were made are shown even where no session begins, as nothing shows them again.
 func (a *API) renew(w http.ResponseWriter, r *http.Request, after *record.Record[record.User], codes []string) error {
 	fault := ""
-	if err := a.begin(w, r, after, whole, a.Now()); err != nil {
+	if err := a.begin(w, r, after, whole, after.Body.EndedAt.Time); err != nil {
 		if codes == nil {
 			return err
 		}

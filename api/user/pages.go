@@ -375,7 +375,7 @@ func (a *API) invitation(w http.ResponseWriter, r *http.Request, token string,
 	if ok, err := a.safe(w, r); !ok {
 		return err
 	}
-	if !a.invitations.Open(a.network(r)) {
+	if !a.invitations.Open(a.opener(r)) {
 		return errWait
 	}
 	rec, ok, err := a.invited(r.Context(), token)
@@ -383,7 +383,7 @@ func (a *API) invitation(w http.ResponseWriter, r *http.Request, token string,
 		return err
 	}
 	if !ok {
-		a.failLink(a.invitations, r)
+		a.invitations.Fail(a.opener(r))
 		return a.say(w, http.StatusNotFound, "This link is no good",
 			"It was used already, is older than seven days, or there is a newer one. An owner of your account makes you another.")
 	}
@@ -519,7 +519,7 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := a.begin(w, r, &after, whole, a.Now()); err != nil {
+		if err := a.begin(w, r, &after, whole, after.Body.EndedAt.Time); err != nil {
 			return err
 		}
 		http.Redirect(w, r, SignInPath, http.StatusSeeOther)
