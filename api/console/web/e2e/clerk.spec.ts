@@ -5,6 +5,7 @@ import { accessible, enter, post, watch } from './own';
 
 const hostile = '<img src=x onerror=alert(1)>';
 const day = 86_400_000;
+const mark = Date.now().toString(36); // tells what this run made from what an earlier one did
 const local = (at: number) => new Date(at).toISOString().slice(0, 16); // the account's clock shows UTC
 
 interface Shop {
@@ -25,17 +26,17 @@ async function open(request: APIRequestContext): Promise<Shop> {
 		extra_mile_fee: { amount: 35, currency: 'USD' }, deposit_amount: { amount: 25000, currency: 'USD' },
 		cancellation_steps: [{ hours_before: 72, fee_bp: 5000 }],
 	});
-	const kind = await made('/v1/vehicle_classes', { name: 'Compact', code: 'CDMR', rate_plan_id: rates });
+	const kind = await made('/v1/vehicle_classes', { name: 'Compact', code: mark, rate_plan_id: rates });
 	const vehicle = (nickname: string, plate: string) => made('/v1/vehicles', {
-		make: 'Seat', model: 'Ibiza', year: 2024, nickname, license_plate: plate, vehicle_class_id: kind, fuel_type: 'gasoline', registration_expires_on: '2027-05-01',
+		make: 'Seat', model: 'Ibiza', year: 2024, nickname: `${nickname} ${mark}`, license_plate: `${plate} ${mark}`, vehicle_class_id: kind, fuel_type: 'gasoline', registration_expires_on: '2027-05-01',
 	});
 	const car = await vehicle('Comet', 'CL 1');
 	const van = await vehicle('Beetle', 'CL 2');
 	const customer = await made('/v1/customers', {
-		first_name: 'Ada', last_name: 'Muster', email: 'ada@example.com', phone: '+12025550143', date_of_birth: '1990-04-01',
+		first_name: 'Ada', last_name: 'Muster', email: `ada.${mark}@example.com`, phone: '+12025550143', date_of_birth: '1990-04-01',
 		licence: { number: 'D1234567', country: 'US', region: 'TX', expires_on: '2031-01-01' }, address: { line1: '1 Main St', city: 'Austin', region: 'TX', country: 'US' },
 	});
-	await made('/v1/customers', { display_name: hostile, email: 'hostile@example.com' });
+	await made('/v1/customers', { display_name: hostile, email: `hostile.${mark}@example.com` });
 	const at = Math.ceil(Date.now() / day) * day + 9 * 3_600_000;
 	const booking = await made('/v1/bookings', {
 		vehicle_id: van, customer_id: customer, confirm: true, pickup_at: new Date(at + day).toISOString(), return_at: new Date(at + 3 * day).toISOString(),
@@ -53,7 +54,7 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	const now = Math.floor(Date.now() / 60_000) * 60_000;
 	await page.getByLabel('Pickup', { exact: true }).fill(local(now + 10 * 60_000));
 	await page.getByLabel('Return', { exact: true }).fill(local(now + 2 * day));
-	await page.getByRole('radio', { name: /Comet/ }).check();
+	await page.getByRole('radio', { name: `Comet ${mark}` }).check();
 	await expect(page.getByText(/^Quote /)).toBeVisible();
 	await expect(page.getByRole('listitem').filter({ hasText: 'Total' })).toContainText('$120.00');
 	await page.getByText('How the price came to be').click();
@@ -167,9 +168,9 @@ test('customers, vehicles and work orders are made and changed', async ({ page, 
 	await page.getByRole('link', { name: 'New vehicle' }).click();
 	await page.getByLabel('Make').fill('Fiat');
 	await page.getByLabel('Model').fill('Panda');
-	await page.getByLabel('License plate').fill('CL 9');
+	await page.getByLabel('License plate').fill(`CL ${mark}`);
 	await page.getByRole('button', { name: 'Save' }).click();
-	await expect(page.getByRole('heading', { name: 'CL 9' })).toBeVisible();
+	await expect(page.getByRole('heading', { name: `CL ${mark}` })).toBeVisible();
 	await page.getByRole('link', { name: 'Edit' }).click();
 	await page.getByLabel('Name', { exact: true }).fill('Bear');
 	await page.getByRole('button', { name: 'Save' }).click();

@@ -15,7 +15,7 @@ export async function post<T = { id: string }>(request: APIRequestContext, path:
 /** Signs in with the key, at a page. */
 export async function enter(page: Page, at = '/map') {
 	await page.goto(at);
-	await page.getByLabel(/^(API key|API-Schlüssel)$/).fill(key);
+	await page.getByLabel('API key', { exact: true }).or(page.getByLabel('API-Schlüssel', { exact: true })).fill(key);
 	await page.getByRole('button', { name: /^(Use the key|Schlüssel verwenden)$/ }).click();
 	await expect(page.getByRole('status').filter({ hasText: 'Live' })).toBeVisible();
 }
