@@ -120,6 +120,8 @@ test('a booking is dragged: what is in the way is said before it is let go, and 
 	const bar = page.locator(`a[href="/bookings/${booking}"]`);
 	const box = (await bar.boundingBox())!;
 	const lane = (await page.locator(`[data-vehicle="${van}"] .lane`).boundingBox())!;
+	const last = { named: page.locator('.head .cell').last(), drawn: page.locator(`[data-vehicle="${van}"] .cell`).last() };
+	expect((await last.named.boundingBox())!.x).toBeCloseTo((await last.drawn.boundingBox())!.x, 0);
 	const told = page.getByRole('status').filter({ hasText: /free|Taken|changed|before/ });
 	const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 	await page.mouse.move(middle.x, middle.y);
