@@ -135,7 +135,7 @@ test('a booking is dragged: what is in the way is said before it is let go, and 
 
 	// Something else comes to hold the vehicle two days later, and the page does not know.
 	const at = Math.ceil(Date.now() / day) * day + day * 5;
-	await post(request, `/v1/vehicles/${van}/blocks`, { kind: 'owner_use', from: new Date(at).toISOString(), until: new Date(at + 2 * day).toISOString() });
+	await post(request, `/v1/vehicles/${van}/blocks`, { kind: 'owner_use', reason: 'Moving house', from: new Date(at).toISOString(), until: new Date(at + 2 * day).toISOString() });
 	await page.mouse.move(middle.x, middle.y);
 	await page.mouse.down();
 	await page.mouse.move(middle.x + (lane.width / 14) * 3, middle.y, { steps: 6 });

@@ -31,6 +31,7 @@ const states: Record<Language, Record<string, string>> = {
 		labor: 'Arbeit', part: 'Teil', fee: 'Gebühr', repair: 'Reparatur', owner_use: 'Eigennutzung', missing: 'Vermisst',
 		odometer: 'Kilometerstand', odometer_mi: 'Kilometerstand', engine_hours: 'Betriebsstunden', conflict: 'Konflikt',
 		licence_expired: 'Führerschein abgelaufen', risk_blocked: 'Gesperrt', licence_rejected: 'Führerschein abgelehnt',
+		revenue: 'Umsatz', variable_cost: 'Variable Kosten', fixed_cost: 'Fixe Kosten', contribution: 'Deckungsbeitrag', net_profit: 'Gewinn',
 	},
 	es: {
 		pending: 'Pendiente', confirmed: 'Confirmada', active: 'En curso', completed: 'Terminada', cancelled: 'Cancelada',
@@ -57,6 +58,7 @@ const states: Record<Language, Record<string, string>> = {
 		labor: 'Mano de obra', part: 'Pieza', fee: 'Tasa', repair: 'Reparación', owner_use: 'Uso propio', missing: 'Desaparecido',
 		odometer: 'Cuentakilómetros', odometer_mi: 'Cuentakilómetros', engine_hours: 'Horas de motor', conflict: 'Conflicto',
 		licence_expired: 'Permiso caducado', risk_blocked: 'Bloqueado', licence_rejected: 'Permiso rechazado',
+		revenue: 'Ingresos', variable_cost: 'Costes variables', fixed_cost: 'Costes fijos', contribution: 'Margen de contribución', net_profit: 'Beneficio',
 	},
 };
 
