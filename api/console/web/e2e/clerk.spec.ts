@@ -187,6 +187,7 @@ test('customers, vehicles and work orders are made and changed', async ({ page, 
 	await page.getByLabel('What is to be done').fill('Wash');
 	await page.getByRole('button', { name: 'Save' }).click();
 	await page.getByRole('button', { name: 'Start' }).click();
+	await expect(page.getByText('In progress', { exact: true })).toBeVisible();
 	await page.getByRole('button', { name: 'Add a cost' }).click();
 	await page.getByLabel(/^Cost of one/).fill('35');
 	await page.getByRole('button', { name: 'Add a cost' }).last().click();
