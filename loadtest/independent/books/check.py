@@ -157,7 +157,7 @@ class Check:
             name, got = column["name"], figures[column["name"]]
             if column["formula"]:
                 continue
-            if got is not None and column["unit"] != "text":
+            if got is not None and column["unit"] not in ("text", "date"):
                 values[name] = decimal.Decimal(str(got))
             if name in UNCOUNTED.get(answer["name"], ()):
                 self.left.add(f"{answer['name']}.{name}")
