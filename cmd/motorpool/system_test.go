@@ -615,11 +615,7 @@ func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 	m.up("--demo")
 	keys := map[string]string{}
 	for _, file := range []string{demoKeyFile, trackingKeyFile} {
-		word, err := os.ReadFile(filepath.Join(m.data, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys[file] = strings.TrimSpace(string(word))
+		keys[file] = m.keyIn(file)
 		if !strings.Contains(m.said(), keys[file]) {
 			t.Errorf("the first start does not show the key of %s:\n%s", file, m.said())
 		}
@@ -658,6 +654,16 @@ func TestTheDemoIsOnTheMapAtOnce(t *testing.T) {
 		t.Errorf("%d vehicles after the second start, want %d", n, len(all.laps))
 	}
 	m.interrupt()
+}
+
+// keyIn is the key that the demo keeps in a file.
+func (m *machine) keyIn(file string) string {
+	m.t.Helper()
+	word, err := os.ReadFile(filepath.Join(m.data, file))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(word))
 }
 
 // TestReportsOfAnUnknownDeviceComeBack: what a tracker sent before anybody knew it is there once it is registered.
