@@ -177,6 +177,9 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 		if begun, err := rewriting(ctx, db, m); err != nil || begun {
 			return err
 		}
+		if err := rewritten(ctx, db, m); err != nil {
+			return err
+		}
 		if rewrites.MatchString(m.SQL) { // it goes on when the statement is answered
 			ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0, "alter_sync": 0}))
 		}
@@ -193,6 +196,35 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 
 // rewrites finds the table and the commands of a file that has older parts written anew, which goes on behind it.
 var rewrites = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(MATERIALIZE (?:COLUMN|INDEX)[\s\S]*)`)
+
+// clears finds the table of a file that takes a column from the parts that there are.
+var clears = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(?:CLEAR|DROP|RENAME) COLUMN`)
+
+// rewritten returns when what older files have written anew is done, where a file needs that: the server takes no column
+// from a table while it writes that anew.
+func rewritten(ctx context.Context, db driver.Conn, m Migration) error {
+	found := clears.FindStringSubmatch(m.SQL)
+	if found == nil {
+		return nil
+	}
+	for {
+		var left bool
+		if err := db.QueryRow(ctx, Query("mutations_left"), clickhouse.Named("table", found[1])).Scan(&left); err != nil {
+			return fmt.Errorf("look what is left to do before %s: %w", m.Version, err)
+		}
+		if !left {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait until %s is written anew, for %s: %w", found[1], m.Version, ctx.Err())
+		case <-time.After(rewritePoll):
+		}
+	}
+}
+
+// rewritePoll is how often it is looked whether a table is written anew.
+const rewritePoll = 100 * time.Millisecond
 
 // rewriting says whether another process has begun what a file has written anew, and it is still under way: begun once
 // more it would all be done twice.

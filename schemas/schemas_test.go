@@ -1,10 +1,13 @@
 package schemas_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -97,6 +100,33 @@ func TestApplyBeginsNothingThatIsUnderWay(t *testing.T) {
 	}
 	if first, again := apply(), apply(); first != 1 || again != 1 {
 		t.Errorf("%d are under way, and then %d", first, again)
+	}
+}
+
+// A column is cleared whose older parts another file has written anew, as of many bookings: that is waited for.
+func TestApplyWaitsForWhatIsWrittenAnew(t *testing.T) {
+	t.Parallel()
+	db := schematest.Open(t)
+	for _, text := range []string{
+		"INSERT INTO bookings (account, id) VALUES (7, 1)", "SYSTEM STOP MERGES bookings",
+		"ALTER TABLE bookings MATERIALIZE COLUMN taxed SETTINGS mutations_sync = 0",
+		`ALTER TABLE schema_versions DELETE WHERE version IN ('5597_bookings_taxed_cleared', '5598_bookings_taxed_again')
+			SETTINGS mutations_sync = 2`,
+	} {
+		if err := db.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if done, err := schemas.Apply(ctx, db); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("while nothing is written anew %v were applied: %v", done, err)
+	}
+	if err := db.Exec(t.Context(), "SYSTEM START MERGES bookings"); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := schemas.Apply(t.Context(), db); err != nil || len(done) != 2 {
+		t.Errorf("afterwards %v were applied: %v", done, err)
 	}
 }
 
