@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -26,6 +27,7 @@ import (
 	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/api/seal"
 	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/api/user/password"
@@ -98,6 +100,9 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		name += " on " + server.Listener.Addr().String() // the store has another world's first
 	}
 	w.db = deps.DB
+	if deps.Roster == nil {
+		deps.Roster = wakefulRoster(t, deps.DB)
+	}
 	deps.Events = &eventtest.Publisher{T: t, To: deps.Events, Check: func() *eventtest.Check {
 		if w.unfit {
 			return nil
@@ -121,6 +126,19 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	w.account = w.newAccount(name)
 	w.key = w.newKey(w.account, auth.Admin)
 	return w
+}
+
+// wakefulRoster is a memory that looks at the store before each answer: what a test brings to tables by itself is there
+// at once.
+func wakefulRoster(t *testing.T, db driver.Conn) *roster.Roster {
+	t.Helper()
+	cfg := roster.DefaultConfig()
+	cfg.Lag, cfg.Every, cfg.Wait = 1, 1, 30*time.Second
+	r, err := roster.New(cfg, db, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // sealKeys are keys of a test alone.
