@@ -66,7 +66,8 @@ func NewFacts[T any](r *Roster, now func() time.Time, read func(context.Context,
 }
 
 // Of returns the facts of some vehicles of an account as they stand, and the instant for which they do.
-func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, vehicles []uint64) (map[uint64]T, time.Time, error) {
+func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID,
+	vehicles []uint64) (map[uint64]T, time.Time, error) {
 	found := make(map[uint64]T, len(vehicles))
 	a := f.account(ctx, account)
 	if a == nil {

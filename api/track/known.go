@@ -106,9 +106,9 @@ func (a *API) bookingsOf(ctx context.Context, account fleet.AccountID,
 	return of, over, err
 }
 
-// until is the last instant at which all of it holds that holdsAt, deviceOn and heard do not work out: in which interval
-// devices report is told by whole hours of the week before; an odometer that a tracker told counts for a week; and next
-// is when a reading of the future, or the present of a trip, changes the meters, if any does.
+// until is the last instant at which all of it holds that holdsAt, deviceOn and heard do not work out: in which
+// interval devices report is told by whole hours of the week before; an odometer that a tracker told counts for a week;
+// and next is when a reading of the future, or the present of a trip, changes the meters, if any does.
 func (k *known) until(now, next time.Time) time.Time {
 	until := now.Add(-1).Truncate(time.Hour).Add(time.Hour)
 	if told := k.live.MileageTime; told != 0 {

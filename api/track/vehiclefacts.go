@@ -88,8 +88,8 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 	return nil
 }
 
-// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them that have begun,
-// over, nothing is left but the buffer after a rental that is.
+// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them that have
+// begun, over, nothing is left but the buffer after a rental that is.
 func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Time) {
 	slices.SortFunc(holds, func(a, b query.Hold) int { return a.From.Compare(b.From) })
 	free := now
