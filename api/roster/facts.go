@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 )
 
 // Facts keeps what was read of vehicles beside their records, each until a look finds that it may be other, or until it
@@ -169,7 +170,33 @@ func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, vehicles []uint64
 const (
 	factsWithin = 30 * time.Second
 	factsAtOnce = 1000
+	factsBeside = 300 // a question for so many takes little longer than one for a few
 )
+
+// neighbours adds vehicles of an account to those of which facts are read, while they are few: those that come next by
+// their ids and are not known, which will most likely be asked for.
+func (r *Roster) neighbours(account fleet.AccountID, vehicles map[uint64]bool, known func(uint64) bool) {
+	e := r.kinds[&query.Vehicles].entry(account)
+	if e == nil || r.bytes.Load() > r.cfg.Memory {
+		return
+	}
+	v := e.view.Load()
+	if v == nil {
+		return
+	}
+	for _, first := range slices.Sorted(maps.Keys(vehicles)) {
+		for _, piece := range v.table.pieces[v.table.pieceBefore(first):] {
+			for _, h := range piece {
+				if len(vehicles) >= factsBeside {
+					return
+				}
+				if h.ID > first && !known(h.ID) {
+					vehicles[h.ID] = true
+				}
+			}
+		}
+	}
+}
 
 // readAll reads batches until there is none.
 func (f *Facts[T]) readAll(a *factsOf[T], account fleet.AccountID) {
@@ -181,7 +208,7 @@ func (f *Facts[T]) readAll(a *factsOf[T], account fleet.AccountID) {
 		if b == nil {
 			return
 		}
-		f.readBatch(b, account)
+		f.readBatch(a, b, account)
 		a.mu.Lock()
 		if b.err == nil {
 			a.keep(f.r, b)
@@ -191,13 +218,17 @@ func (f *Facts[T]) readAll(a *factsOf[T], account fleet.AccountID) {
 	}
 }
 
-func (f *Facts[T]) readBatch(b *batch[T], account fleet.AccountID) {
+func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID) {
 	ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
 	defer cancel()
 	if b.err = f.r.turn(ctx); b.err != nil {
 		return
 	}
 	defer f.r.turnOver()
+	f.r.neighbours(account, b.vehicles, func(id uint64) bool {
+		_, ok := a.facts.Load(id)
+		return ok
+	})
 	b.found = make(map[uint64]Fact[T], len(b.vehicles))
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.vehicles)), factsAtOnce) {
 		now := f.now()

@@ -35,13 +35,13 @@ type Config struct {
 	Idle   time.Duration // after which what nobody asks for is let go
 	Lag    time.Duration // how old the look may be that an answer goes by
 	Every  time.Duration // how often the store is looked at while somebody asks
-	Wait   time.Duration // that a request waits for memory, before it asks the store
+	Wait   time.Duration // that a request waits for memory, before it asks the store, which is no faster then
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
 	return Config{Memory: 256 << 20, Idle: 15 * time.Minute, Lag: 250 * time.Millisecond, Every: 100 * time.Millisecond,
-		Wait: 250 * time.Millisecond}
+		Wait: 2 * time.Second}
 }
 
 // Validate says what is wrong with the settings.
