@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -100,8 +99,8 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		name += " on " + server.Listener.Addr().String() // the store has another world's first
 	}
 	w.db = deps.DB
-	if deps.Roster == nil {
-		deps.Roster = wakefulRoster(t, deps.DB)
+	if deps.Roster == nil && memory != nil {
+		deps.Roster = memory(t, deps.DB)
 	}
 	deps.Events = &eventtest.Publisher{T: t, To: deps.Events, Check: func() *eventtest.Check {
 		if w.unfit {
@@ -128,18 +127,8 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	return w
 }
 
-// wakefulRoster is a memory that looks at the store before each answer: what a test brings to tables by itself is there
-// at once.
-func wakefulRoster(t *testing.T, db driver.Conn) *roster.Roster {
-	t.Helper()
-	cfg := roster.DefaultConfig()
-	cfg.Lag, cfg.Every, cfg.Wait = 1, 1, 30*time.Second
-	r, err := roster.New(cfg, db, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
+// memory is what each world has between it and the store, if it is set: what is asked is answered alike without.
+var memory func(*testing.T, driver.Conn) *roster.Roster
 
 // sealKeys are keys of a test alone.
 func sealKeys(t *testing.T) seal.Ring {

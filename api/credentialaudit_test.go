@@ -121,7 +121,7 @@ func TestWhatIsDoneWithACredentialIsInAnAudit(t *testing.T) {
 	t.Run("pages", func(t *testing.T) {
 		all := w.do("GET", "/v1/credential_audit?per_page=100&until="+time.Now().UTC().Format(time.RFC3339Nano), "").ok(200)
 		var paged []string
-		next := "/v1/credential_audit?per_page=3&until=" + time.Now().UTC().Format("2006-01-02T15:04:05Z")
+		next := "/v1/credential_audit?per_page=3&until=" + time.Now().UTC().Add(time.Second).Format("2006-01-02T15:04:05Z")
 		for n := 0; next != "" && n < 20; n++ {
 			page := w.do("GET", next, "").ok(200)
 			for _, act := range page.data() {

@@ -33,7 +33,18 @@ func (w *world) newDevice(blind bool) *device {
 	}
 	return &device{at: virtualwebauthn.RelyingParty{ID: "localhost", Origin: "http://localhost:" + at.Port()},
 		made: virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserNotVerified: blind}),
-		key:  virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)}
+		key:  newPasskey()}
+}
+
+// newPasskey is a key whose coordinates have all their bytes: the library leaves noughts at their beginning out, which
+// no authenticator does, and of which the server takes none.
+func newPasskey() virtualwebauthn.Credential {
+	const whole = 77 // bytes of the public key as it is sent
+	for {
+		if made := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(made.Key.AttestationData()) == whole {
+			return made
+		}
+	}
 }
 
 // creation is what a device makes of the options that the server has for who is signed in.

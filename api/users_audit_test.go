@@ -126,6 +126,11 @@ func TestWhoGuessesPasswordsFillsNoAudit(t *testing.T) {
 	for range 40 {
 		w.browser().signIn("ann@example.com", "a wrong horse at night")
 	}
+	// Who waits was not looked up, so that it is nobody's audit; the log names them.
+	named := regexp.MustCompile(`path=/signin status=429 .*client=127\.0\.0\.1`)
+	if n := len(named.FindAllString(w.log.String(), -1)); n < 29 {
+		t.Errorf("%d of 30 who wait are in the log", n)
+	}
 	got := w.acts("&act=refused&credential_id="+id, map[string]string{id: "ann"})
 	if want := []string{"password refused wrong_password by ann from 127.0.0.1 10"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

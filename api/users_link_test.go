@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,9 @@ func TestALinkOfTheOperatorSignsInOnce(t *testing.T) {
 	wantEqual(t, "who", in.json("GET", "/v1/account", "").ok(200).object()["user_id"], made.id())
 	w.browser().form("/signin/link", "token", token).ok(404)
 	w.browser().open("/signin/link?token=" + token).ok(404)
+	acts := slices.DeleteFunc(w.acts("&actor="+made.id(), map[string]string{made.id(): "ann"}),
+		func(act string) bool { return !strings.HasPrefix(act, "session created") })
+	wantEqual(t, "the audit", acts, []string{"session created link by ann from 127.0.0.1 1"})
 }
 
 func TestALinkOfTheOperatorOpensNothingMoreThanItShould(t *testing.T) {

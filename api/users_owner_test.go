@@ -16,7 +16,7 @@ import (
 func (b *browser) elsewhere() *browser {
 	b.t.Helper()
 	process, err := New(rest.DefaultConfig(), Deps{Deps: rest.Deps{DB: b.db, IDs: fleet.NewIDSource(2, time.Now),
-		Log: b.api.Log}, Webhooks: hook.Config{Keys: sealKeys(b.t)}, Users: b.api.user.Settings})
+		Now: b.api.Now, Log: b.api.Log}, Webhooks: hook.Config{Keys: sealKeys(b.t)}, Users: b.api.user.Settings})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -201,6 +201,50 @@ func TestWhatAPersonGrantedEndsWithTheirSessions(t *testing.T) {
 	}
 }
 
+// What the page of security says of programs is what becomes of them.
+func TestWhatAPersonGrantedEndsWithWhatTheySignInWith(t *testing.T) {
+	w := newWorld(t)
+	c := w.oauthClient(byConsent)
+	ann, id := w.person("ann@example.com", auth.Manager)
+	if shown := string(ann.open("/signin/security").ok(200).body); !strings.Contains(shown, "they ask you again") {
+		t.Errorf("the page does not tell of programs: %s", shown)
+	}
+	access, secret := "", ""
+	remove := func() *reply {
+		keys := ann.json("GET", "/v1/users/"+id+"/passkeys", "").data()
+		return ann.form("/signin/security/passkeys/remove", "id", keys[0]["id"].(string), "password", goodPassword)
+	}
+	for _, step := range []struct {
+		what string
+		do   func() *reply
+		ends bool
+	}{
+		{"the first passkey", func() *reply { return ann.register(w.newDevice(false), "Telephone") }, true},
+		{"another passkey", func() *reply { return ann.register(w.newDevice(false), "Key") }, false},
+		{"a passkey less", remove, true},
+		{"an app", func() *reply {
+			shown := ann.form("/signin/security/begin", "password", goodPassword).ok(200)
+			secret = regexp.MustCompile(`[A-Z2-7]{32}`).FindString(string(shown.body))
+			return ann.form("/signin/security/confirm", "code", w.code(secret))
+		}, true},
+		{"the last passkey less", remove, true},
+		{"a passkey beside an app", func() *reply { return ann.register(w.newDevice(false), "Key") }, false},
+		{"no app any more", func() *reply {
+			w.clock.Add(int64(time.Minute))
+			return ann.form("/signin/security/remove", "code", w.code(secret))
+		}, true},
+	} {
+		access = c.redeem(ann.consents(question(c.id, "scope", "vehicles:read")).Get("code")).ok(200).
+			object()["access_token"].(string)
+		step.do().ok(200)
+		w.clock.Add(int64(5 * time.Second))
+		status := w.do("GET", "/v1/vehicles", "", "Authorization", "Bearer "+access).status
+		if status != map[bool]int{true: 401, false: 200}[step.ends] {
+			t.Errorf("after %s a token answers %d", step.what, status)
+		}
+	}
+}
+
 // A proof that came with a request that was refused for its number is good for the same request later.
 func TestAProofIsSpentWhenTheRequestIsLetIn(t *testing.T) {
 	w := newWorld(t, func(cfg *rest.Config, _ *Deps) {

@@ -60,3 +60,15 @@ func TestHeadersOfAWebhookEndpointAreOneWhateverTheirLetters(t *testing.T) {
 		t.Errorf("after all were removed there are %v", headers)
 	}
 }
+
+// A header that says of every message that it is one and the same would have receivers take the first alone.
+func TestAWebhookEndpointSaysNotThatAllMessagesAreOne(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"Idempotency-Key", "idempotency-key", "X-Idempotency-Key", "x-idempotency-key"} {
+		p := w.do("POST", hooks, `{"url":"https://example.com/a","headers":{"`+name+`":"one"}}`).problem(422,
+			"validation_failed")
+		if len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "belongs to the message") {
+			t.Errorf("%s: %+v", name, p.Errors)
+		}
+	}
+}

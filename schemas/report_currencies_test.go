@@ -35,7 +35,7 @@ func TestMoneyOfOneCurrencyIsDividedByItsOwnDays(t *testing.T) {
 }
 
 // Two customers rented in March, one of them in euros alone: in dollars the other one is all that there is to divide
-// by.
+// by. Of what the books know nothing the sum is not known, and what came to nothing is 0.
 func TestALifetimeValueIsThatOfCustomersInTheCurrency(t *testing.T) {
 	db := openReports(t)
 	has(t, db, 1)
@@ -46,7 +46,12 @@ func TestALifetimeValueIsThatOfCustomersInTheCurrency(t *testing.T) {
 	}
 	put(t, db, `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, kind, customer) VALUES
 		(7, '2026-03-02', 'revenue.time', 1, 1, 1, -9000, 'USD', 'booking', 31),
-		(7, '2026-03-02', 'revenue.time', 2, 1, 2, -9000, 'EUR', 'booking', 32)`)
+		(7, '2026-03-02', 'revenue.time', 2, 1, 2, -9000, 'EUR', 'booking', 32),
+		(7, '2026-03-02', 'revenue.time', 3, 1, 3, -9000, 'GBP', 'booking', 32),
+		(7, '2026-03-03', 'revenue.time', 4, 1, 4, 9000, 'GBP', 'booking', 32)`)
 	want(t, ask(t, db, "customers", "total"), "", "customers 2, paying_customers 1, lifetime_net 9000, billed 9000")
 	want(t, ask(t, db, "customers", "total", "currency", "EUR"), "", "customers 2, paying_customers 1, lifetime_net 9000")
+	want(t, ask(t, db, "customers", "total", "currency", "GBP"), "", "customers 2, paying_customers 1, lifetime_net 0")
+	want(t, ask(t, db, "customers", "total", "currency", "JPY"), "", "customers 2, paying_customers 0, lifetime_net null")
+	want(t, ask(t, db, "customers", "customer"), "32", "customers 1, paying_customers 0, lifetime_net null")
 }

@@ -25,7 +25,8 @@ var built embed.FS
 const assets = "/console/"
 
 // pages are the paths that the console shows something at; it reads them itself.
-var pages = []string{"/", "/map", "/alerts"}
+var pages = []string{"/", "/map", "/alerts", "/bookings", "/bookings/*", "/customers", "/customers/*", "/vehicles",
+	"/vehicles/*", "/maintenance", "/maintenance/*"}
 
 // policy lets the pages load what this server has, and nothing else: neither script nor style stands in a page. The map
 // makes pictures of its own as it goes.

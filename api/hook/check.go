@@ -19,11 +19,11 @@ import (
 )
 
 // ownHeaders are those of the message itself and of its connection, which nobody else sets; all that begin with
-// webhook- are too.
+// webhook- are too. A key of idempotency that is the same for all messages would have receivers take the first alone.
 var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding",
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
 	"Te", "Trailer", "Upgrade", "Expect",
-	"Accept-Encoding", "User-Agent"}
+	"Accept-Encoding", "User-Agent", "Idempotency-Key", "X-Idempotency-Key"}
 
 // mostOfHeader bounds the value of a header, in bytes.
 const mostOfHeader = 4096

@@ -19,8 +19,21 @@ import (
 const authorizePath = "/oauth/authorize"
 
 func (a *API) pageRoutes() {
-	a.Page(http.MethodGet, authorizePath, page.KeepOpener(a.askForConsent))
-	a.Page(http.MethodPost, authorizePath, page.KeepOpener(a.answerConsent))
+	for method, h := range map[string]func(http.ResponseWriter, *http.Request) error{
+		http.MethodGet: a.askForConsent, http.MethodPost: a.answerConsent,
+	} {
+		a.Page(method, authorizePath, page.KeepOpener(func(w http.ResponseWriter, r *http.Request) error {
+			err := h(w, r)
+			if err == nil {
+				return nil
+			}
+			p, ok := a.Judge(w, r, err)
+			if !ok {
+				return nil
+			}
+			return a.tell(w, &shown{p.Status, p.Title, p.Detail})
+		}))
+	}
 }
 
 // wish is what a client asks a person for. It comes back with the answer, sealed for the session of the person.
@@ -190,7 +203,7 @@ func (a *API) answerConsent(w http.ResponseWriter, r *http.Request) error {
 	code := auth.MakeOnce("mp_oac_")
 	g := &given{Account: uint64(person.Account), Client: uint64(c.id), User: uint64(person.User),
 		Session: uint64(person.Session), Grant: a.Store.NextID(), Redirect: want.Redirect, Verifier: want.Challenge,
-		JKT: want.JKT, Began: a.Now().UnixMilli(),
+		JKT: want.JKT, Began: a.Now().UnixMilli(), Since: person.Since.UnixMilli(),
 		Scopes: auth.Both(auth.Both(want.Scopes, c.body.Scopes), texts(person.Role.Scopes()))}
 	if err := a.put(r.Context(), onceCode, code, g, codeLasts); err != nil {
 		return err
@@ -228,8 +241,8 @@ func (a *API) redirect(w http.ResponseWriter, r *http.Request, to string, pairs 
 	}
 	to += mark + values.Encode()
 	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "same-origin" {
-		// The person has just signed in. Browsers let the form of that page lead nowhere but to this server, through any
-		// number of redirects; from a page of its own they go on.
+		// The person has just signed in. Browsers let the form of that page lead nowhere but to this server, through
+		// any number of redirects; from a page of its own they go on.
 		w.Header().Set("Refresh", "0; url="+to)
 		return page.Write(w, http.StatusOK, "Back to the application", onward, template.URL(to))
 	}

@@ -140,7 +140,7 @@ func (a *API) lookAtRefresh(r *http.Request, c *client, text string) (found Intr
 	if err != nil || grant.Archived() {
 		return found, err
 	}
-	over, err := a.overSince(r.Context(), c.account, fleet.UserID(g.User), time.UnixMilli(g.Began))
+	over, err := a.overSince(r.Context(), c.account, fleet.UserID(g.User), g.since())
 	if err != nil || over || a.Now().Sub(time.UnixMilli(g.Began)) >= familyLasts {
 		return found, err
 	}

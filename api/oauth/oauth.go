@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -54,16 +55,39 @@ func (c *Config) Validate() error {
 	}
 	u, err := url.Parse(c.Issuer)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || !plainHost(u.Host) ||
-		c.Issuer != u.Scheme+"://"+u.Host {
+		!strings.EqualFold(c.Issuer, u.Scheme+"://"+u.Host) {
 		return fmt.Errorf("%q is no public address: it must be https:// and a host, without a path, such as "+
 			"https://fleet.example.com", c.Issuer)
 	}
 	ip, _ := netip.ParseAddr(u.Hostname())
-	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+	if u.Scheme == "http" && !strings.EqualFold(u.Hostname(), "localhost") && !ip.IsLoopback() {
 		return fmt.Errorf("%q is no public address: passwords and access tokens would be sent in clear. http:// is for this "+
 			"machine alone; give the https:// address that clients reach the server at", c.Issuer)
 	}
+	if as := Written(c.Issuer); as != c.Issuer {
+		return fmt.Errorf("%q is not how browsers write that public address, by which it is compared: give %s", c.Issuer, as)
+	}
 	return nil
+}
+
+// Written is the address of a server as browsers write it: in small letters, with a port only if it is not that of the
+// scheme, and with the one way in which an address in numbers is written.
+func Written(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	host, port := strings.ToLower(u.Hostname()), strings.TrimLeft(u.Port(), "0")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.String()
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" && u.Scheme+port != "https443" && u.Scheme+port != "http80" {
+		host += ":" + port
+	}
+	return u.Scheme + "://" + host
 }
 
 // asksOfNetwork is how often a network may ask for a token within a minute.

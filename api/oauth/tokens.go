@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -256,9 +257,13 @@ type given struct {
 	Redirect string   `json:"redirect,omitempty"`
 	Verifier string   `json:"challenge,omitempty"` // the hash of it
 	JKT      string   `json:"jkt,omitempty"`
-	Began    int64    `json:"began"` // when the person consented, in Unix milliseconds
-	Until    int64    `json:"until"` // Unix seconds
+	Began    int64    `json:"began"`           // when the person consented, in Unix milliseconds
+	Since    int64    `json:"since,omitempty"` // when the session began in which they did, alike
+	Until    int64    `json:"until"`           // Unix seconds
 }
+
+// since is when the session began in which the person consented; of what an older version gave, when they did.
+func (g *given) since() time.Time { return time.UnixMilli(cmp.Or(g.Since, g.Began)) }
 
 // put keeps what a code or refresh token stands for.
 func (a *API) put(ctx context.Context, field, text string, g *given, lasts time.Duration) error {
@@ -359,7 +364,7 @@ func (a *API) redeem(ctx context.Context, c *client, form url.Values, proof *tok
 	if _, _, err := a.grants.Ensure(ctx, record.Author{Actor: fleet.UserID(g.User).String()},
 		fleet.AccountID(g.Account), g.Grant, record.OAuthGrant{ClientID: c.id.String(),
 			UserID: fleet.UserID(g.User).String(), SessionID: fleet.SessionID(g.Session).String(),
-			Scopes: g.Scopes}); err != nil {
+			SessionBeganAt: record.InstantOf(g.since()), Scopes: g.Scopes}); err != nil {
 		return nil, err
 	}
 	if err := a.use(ctx, once, g, record.GrantCodeReused); err != nil {
@@ -441,7 +446,7 @@ func (a *API) roleScopes(ctx context.Context, g *given) ([]string, error) {
 	}
 	if err == nil {
 		var over bool
-		if over, err = a.overSince(ctx, fleet.AccountID(g.Account), fleet.UserID(g.User), time.UnixMilli(g.Began)); over {
+		if over, err = a.overSince(ctx, fleet.AccountID(g.Account), fleet.UserID(g.User), g.since()); over {
 			err = refuse(codeGrant, "The person ended what they had granted: ask them again.")
 		}
 	}

@@ -100,10 +100,10 @@ func (a *API) checkBound(r *http.Request, c *token.Claims, text string,
 
 // state is what decides over a token, beside what it says itself.
 type state struct {
-	good    bool
-	scopes  []string  // the most that it may do now, but for the role of the person
-	granted time.Time // by the person
-	rate    *int      // of the account, see auth.Principal
+	good   bool
+	scopes []string  // the most that it may do now, but for the role of the person
+	since  time.Time // of the session in which the person granted it
+	rate   *int      // of the account, see auth.Principal
 }
 
 // principal is whoever a token stands for, with what it may do now; nil if it stands for nobody any more.
@@ -148,7 +148,7 @@ func (a *API) may(ctx context.Context, p *auth.Principal, now state) ([]string, 
 	if err != nil || !ok {
 		return nil, err
 	}
-	if over, err := a.overSince(ctx, p.Account, p.User, now.granted); err != nil || over {
+	if over, err := a.overSince(ctx, p.Account, p.User, now.since); err != nil || over {
 		return nil, err
 	}
 	return auth.Both(now.scopes, texts(role.Scopes())), nil
@@ -190,5 +190,9 @@ func (a *API) stateOfClient(ctx context.Context, p *auth.Principal) (state, erro
 	if grant.Body.ClientID != p.Client.String() || grant.Body.UserID != p.User.String() {
 		return state{}, nil
 	}
-	return state{good: true, scopes: auth.Both(rec.Body.Scopes, grant.Body.Scopes), granted: grant.CreatedAt}, nil
+	since := grant.Body.SessionBeganAt.Time
+	if since.IsZero() {
+		since = grant.CreatedAt // an older version noted no more
+	}
+	return state{good: true, scopes: auth.Both(rec.Body.Scopes, grant.Body.Scopes), since: since}, nil
 }

@@ -48,11 +48,13 @@ var OAuthClients = Kind[OAuthClient]{Name: "oauth_client", Prefix: fleet.ClientP
 
 // OAuthGrant is what a person gave to a client. Archived it is taken away.
 type OAuthGrant struct {
-	ClientID  string   `json:"client_id"`
-	UserID    string   `json:"user_id"`
-	SessionID string   `json:"session_id,omitempty"` // in which it was given
-	Scopes    []string `json:"scopes"`
-	Ended     string   `json:"ended,omitempty"` // why it was taken away: empty, or one of the words below
+	ClientID  string `json:"client_id"`
+	UserID    string `json:"user_id"`
+	SessionID string `json:"session_id,omitempty"` // in which it was given
+	// SessionBeganAt is when that session began: what ends it ends the grant.
+	SessionBeganAt Instant  `json:"session_began_at"`
+	Scopes         []string `json:"scopes"`
+	Ended          string   `json:"ended,omitempty"` // why it was taken away: empty, or one of the words below
 }
 
 // Why grants end by themselves.

@@ -47,11 +47,15 @@ type Passkey struct {
 	Credential   []byte  `json:"credential"`   // as the library keeps it
 }
 
-// EndSessions ends all sessions that began until now. What was ended before stays so, whatever clock says it.
+// EndSessions ends all sessions that began until now, whatever clock says so: one begins when its person signs in, or
+// just after all of theirs were ended. What was ended before stays so.
 func (u *User) EndSessions(now time.Time) {
-	if now.After(u.EndedAt.Time) {
-		u.EndedAt = InstantOf(now)
+	for _, began := range []time.Time{u.SignedInAt.Time, u.EndedAt.Add(time.Millisecond)} {
+		if began.After(now) {
+			now = began
+		}
 	}
+	u.EndedAt = InstantOf(now)
 }
 
 // CanonicalEmail is an address as it is compared.

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -60,6 +61,9 @@ func (a *Server) note(r *http.Request, x *Exchange, took time.Duration) {
 	}
 	if x.Principal != nil {
 		attrs = append(attrs, slog.String("account", x.Principal.Account.String()), slog.String("actor", x.Principal.Actor()))
+	}
+	if status == http.StatusTooManyRequests {
+		attrs = append(attrs, slog.String("client", auth.Network(a.ClientAddr(r))))
 	}
 	a.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
 }

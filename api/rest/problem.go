@@ -140,10 +140,30 @@ func problemFrom(e *fleet.Error) Problem {
 // WriteProblem answers a request with an error. Headers that belong to the error (WWW-Authenticate, Retry-After,
 // Allow) are set by whoever found it.
 func (a *Server) WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		// The client is gone: nobody reads the answer, and it is nobody's fault.
-		w.WriteHeader(statusClientGone)
+	p, ok := a.Judge(w, r, err)
+	if !ok {
 		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(p.Status)
+	if r.Method != http.MethodHead {
+		w.Write(append(body, '\n'))
+	}
+}
+
+// Judge is what a client is told of an error, in whatever form; an error of ours is logged. It is false if the client
+// is gone, who needs no answer any more.
+func (a *Server) Judge(w http.ResponseWriter, r *http.Request, err error) (p Problem, ok bool) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		// Nobody reads the answer, and it is nobody's fault.
+		w.WriteHeader(statusClientGone)
+		return p, false
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if x, ok := r.Context().Value(ExchangeKey{}).(*Exchange); ok && x.route != nil {
@@ -161,16 +181,7 @@ func (a *Server) WriteProblem(w http.ResponseWriter, r *http.Request, err error)
 		h.Set("Retry-After", seconds)
 	}
 	h.Del("ETag")
-	h.Set("Content-Type", "application/problem+json")
-	body, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // strings and numbers only
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)+1))
-	w.WriteHeader(p.Status)
-	if r.Method != http.MethodHead {
-		w.Write(append(body, '\n'))
-	}
+	return p, true
 }
 
 // retryAfter is when to try again, in seconds, if whoever found the error has not said it.

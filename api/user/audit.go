@@ -15,8 +15,9 @@ import (
 // By what a session was begun.
 const (
 	byPassword = "password"
-	byCode     = "code"          // of an app, after the password
-	byRecovery = "recovery_code" // after the password
+	byLink     = "link"          // of the operator, in the place of the password
+	byCode     = "code"          // of an app, after the password or the link
+	byRecovery = "recovery_code" // alike
 	byPasskey  = "passkey"
 	byRenewal  = "renewed" // its person changed what they sign in with, at the browser at which they were
 )
@@ -28,8 +29,8 @@ const (
 	wasReplaced  = "replaced" // by another one at the same browser
 )
 
-// provedBy says by what somebody signed in, from what that changed of their record.
-func provedBy(before, after *record.User) string {
+// provedBy says by what somebody signed in: from what that changed of their record, or else as they began.
+func provedBy(begun string, before, after *record.User) string {
 	used := map[string]record.Instant{}
 	for _, key := range before.Passkeys {
 		used[key.ID] = key.LastUsedAt
@@ -45,7 +46,7 @@ func provedBy(before, after *record.User) string {
 	case after.TOTPStep != before.TOTPStep:
 		return byCode
 	}
-	return byPassword
+	return begun
 }
 
 func (a *API) noteSession(r *http.Request, s *query.Session, act auth.Act, actor, reason string) {

@@ -3,6 +3,8 @@ package user
 import (
 	"cmp"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/motorpool/fleet/api/auth"
@@ -16,10 +18,18 @@ import (
 // deviceLives is how long browsers keep it, each time that it is made anew.
 const deviceLives = 400 * 24 * time.Hour
 
+// deviceCookie is what the names of these cookies begin with, after what browsers ask for.
+const deviceCookie = "motorpool_device_"
+
+// hasDevice says whether a browser shows that anybody has signed in there, or pretends to.
+func hasDevice(r *http.Request) bool {
+	return slices.ContainsFunc(r.Cookies(), func(c *http.Cookie) bool { return strings.Contains(c.Name, deviceCookie) })
+}
+
 // deviceOf is what is sealed for whom, by their address: one browser may be that of several people.
 func (a *API) deviceOf(r *http.Request, email string) (cookie, purpose string) {
 	of := auth.Hash(email)
-	if cookie = "motorpool_device_" + of[:16]; a.secure(r) {
+	if cookie = deviceCookie + of[:16]; a.secure(r) {
 		cookie = "__Host-" + cookie
 	}
 	return cookie, "device/" + of

@@ -113,20 +113,16 @@ autofocus></label>
 <p class="soft">No telephone and no codes left? An owner of your account takes the second factor away.</p>`))
 
 // halfway calls do with the person who gave the password at this browser, or sends them to the sign-in page.
-func (a *API) halfway(w http.ResponseWriter, r *http.Request, do func(*record.Record[record.User]) error) error {
-	s, err := a.session(r)
+func (a *API) halfway(w http.ResponseWriter, r *http.Request, do func(*visitor) error) error {
+	v, err := a.visitor(r, half)
 	if err != nil {
 		return err
 	}
-	if s == nil || s.Factors != half {
+	if v == nil {
 		http.Redirect(w, r, SignIn(r.URL.Query().Get("next")), http.StatusSeeOther)
 		return nil
 	}
-	rec, err := a.users.Get(r.Context(), s.Account, uint64(s.User))
-	if err != nil {
-		return err
-	}
-	return do(&rec)
+	return do(v)
 }
 
 type factorView struct {
@@ -144,31 +140,31 @@ func askFactor(w http.ResponseWriter, status int, view factorView) error {
 }
 
 func (a *API) factorPage(w http.ResponseWriter, r *http.Request) error {
-	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
-		return askFactor(w, http.StatusOK, a.factorOf(r, rec, page.Local(r.URL.Query().Get("next"))))
+	return a.halfway(w, r, func(v *visitor) error {
+		return askFactor(w, http.StatusOK, a.factorOf(r, v.Record, page.Local(r.URL.Query().Get("next"))))
 	})
 }
 
 func (a *API) giveFactor(w http.ResponseWriter, r *http.Request) error {
-	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
-		view := a.factorOf(r, rec, page.Local(r.PostForm.Get("next")))
+	return a.halfway(w, r, func(v *visitor) error {
+		view := a.factorOf(r, v.Record, page.Local(r.PostForm.Get("next")))
 		// Wrong codes count apart from wrong passwords: who gives these has the password.
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "code of ")
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "code of ")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			view.Fault = waitFault
 			return askFactor(w, http.StatusTooManyRequests, view)
 		}
-		err := a.complete(w, r, rec, view.Next, func(b *record.User) error {
+		err := a.complete(w, r, v.Record, view.Next, byPassword, func(b *record.User) error {
 			if !asksMore(b) {
 				return nil // it was taken away meanwhile
 			}
-			return a.takeCode(b, rec.ID, b.TOTPSealed, r.PostForm.Get("code"))
+			return a.takeCode(b, v.ID, b.TOTPSealed, r.PostForm.Get("code"))
 		})
 		if !errors.Is(err, errCode) {
 			a.passed(at)
 		} else {
-			a.noteRefused(r, rec, "totp")
+			a.noteRefused(r, v.Record, "totp")
 			view.Fault = codeFault
 			return askFactor(w, http.StatusUnauthorized, view)
 		}
@@ -183,7 +179,9 @@ them where your devices are not.</p>
 {{else if .Passkeys}}<p>You have {{.Left}} recovery codes left.</p>
 {{else if .Since}}<p>You have {{.Left}} recovery codes left.</p>
 {{else}}<p>Your password alone signs you in. With an app or a passkey, whoever learns the password cannot.</p>
-{{end}}<h2>Codes of an app</h2>
+{{end}}<p class="soft">An app that you set up, a passkey where the password alone was asked for, and whatever you remove sign you out
+everywhere else, and end what you let programs do for you: they ask you again.</p>
+<h2>Codes of an app</h2>
 {{if .Since}}<p>They are asked of you since {{.Since}}.</p>
 <form method="post" action="/signin/security/remove">
 <label>A code of your app, or a recovery code<input class="code" name="code" autocomplete="one-time-code" maxlength="20" required></label>
@@ -229,35 +227,31 @@ func (a *API) security(w http.ResponseWriter, status int, rec *record.Record[rec
 }
 
 func (a *API) securityPage(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		return a.security(w, http.StatusOK, rec, "", nil)
+	return a.mine(w, r, func(v *visitor) error {
+		return a.security(w, http.StatusOK, v.Record, "", nil)
 	})
 }
 
 // fresh lets somebody change what they prove who they are with, who has given a second factor lately, or has none.
-func (a *API) fresh(w http.ResponseWriter, r *http.Request, do func(*record.Record[record.User]) error) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		fault, err := a.stale(r, rec)
-		if err != nil {
-			return err
+func (a *API) fresh(w http.ResponseWriter, r *http.Request, do func(*visitor) error) error {
+	return a.mine(w, r, func(v *visitor) error {
+		if fault := a.stale(v); fault != "" {
+			return a.security(w, http.StatusForbidden, v.Record, fault, nil)
 		}
-		if fault != "" {
-			return a.security(w, http.StatusForbidden, rec, fault, nil)
-		}
-		return do(rec)
+		return do(v)
 	})
 }
 
 // beginTOTP makes a secret, which counts when a code of it is given. It asks for the password: a browser that somebody
 // left alone must not lock its owner out.
 func (a *API) beginTOTP(w http.ResponseWriter, r *http.Request) error {
-	return a.fresh(w, r, func(rec *record.Record[record.User]) error {
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
+	return a.fresh(w, r, func(v *visitor) error {
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
-			return a.security(w, http.StatusTooManyRequests, rec, waitFault, nil)
+			return a.security(w, http.StatusTooManyRequests, v.Record, waitFault, nil)
 		}
-		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), rec.Body.PasswordHash)
+		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), v.Body.PasswordHash)
 		if err != nil || ok {
 			a.passed(at)
 		}
@@ -265,23 +259,23 @@ func (a *API) beginTOTP(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if !ok {
-			a.noteRefused(r, rec, "password")
-			return a.security(w, http.StatusUnauthorized, rec, "The password is another.", nil)
+			a.noteRefused(r, v.Record, "password")
+			return a.security(w, http.StatusUnauthorized, v.Record, "The password is another.", nil)
 		}
 		raw := make([]byte, 20)
 		rand.Read(raw)
-		sealed, err := a.Settings.Keys.Seal(totpPurpose(rec.ID),
+		sealed, err := a.Settings.Keys.Seal(totpPurpose(v.ID),
 			base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw))
 		if errors.Is(err, seal.ErrNoKey) {
-			return a.security(w, http.StatusServiceUnavailable, rec, "This server has no key to seal secrets with: its operator "+
-				"gives it one with --seal-key-file.", nil)
+			return a.security(w, http.StatusServiceUnavailable, v.Record, "This server has no key to seal secrets with: its "+
+				"operator gives it one with --seal-key-file.", nil)
 		}
 		if err != nil {
 			return err
 		}
-		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-			if rec.Body.TOTPSealed == "" {
-				rec.Body.TOTPPending = sealed
+		after, err := a.change(r.Context(), v, func(b *record.User) error {
+			if b.TOTPSealed == "" {
+				b.TOTPPending = sealed
 			}
 			return nil
 		})
@@ -294,12 +288,12 @@ func (a *API) beginTOTP(w http.ResponseWriter, r *http.Request) error {
 
 // picture shows the secret that waits for its first code.
 func (a *API) picture(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		secret, err := a.Settings.Keys.Open(totpPurpose(rec.ID), rec.Body.TOTPPending)
+	return a.mine(w, r, func(v *visitor) error {
+		secret, err := a.Settings.Keys.Open(totpPurpose(v.ID), v.Body.TOTPPending)
 		if err != nil {
 			return fleet.NewError(fleet.CodeNotFound, "There is no secret to show. Begin again at "+securityPath+".")
 		}
-		key, err := otp.NewKeyFromURL("otpauth://totp/Motorpool:" + template.URLQueryEscaper(rec.Body.Email) + "?secret=" +
+		key, err := otp.NewKeyFromURL("otpauth://totp/Motorpool:" + template.URLQueryEscaper(v.Body.Email) + "?secret=" +
 			secret + "&issuer=Motorpool")
 		if err != nil {
 			return fmt.Errorf("make an address of a secret: %w", err)
@@ -333,7 +327,7 @@ func (a *API) confirmTOTP(w http.ResponseWriter, r *http.Request) error {
 		b.TOTPSealed, b.TOTPPending, b.TOTPSince, b.Recovery = b.TOTPPending, "", record.InstantOf(a.Now()), hashes
 		return codes, nil
 	}
-	return a.fresh(w, r, func(*record.Record[record.User]) error { return a.changeTOTP(w, r, change) })
+	return a.fresh(w, r, func(*visitor) error { return a.changeTOTP(w, r, change) })
 }
 
 // removeTOTP asks for no codes any more, if one was given.
@@ -356,30 +350,41 @@ func (a *API) removeTOTP(w http.ResponseWriter, r *http.Request) error {
 // changeTOTP makes a change that a code allows, ends all sessions, and begins one here.
 func (a *API) changeTOTP(w http.ResponseWriter, r *http.Request,
 	change func(b *record.User, id uint64) ([]string, error)) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "code of ")
+	return a.mine(w, r, func(v *visitor) error {
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "code of ")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
-			return a.security(w, http.StatusTooManyRequests, rec, waitFault, nil)
+			return a.security(w, http.StatusTooManyRequests, v.Record, waitFault, nil)
 		}
 		var codes []string
-		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
+		after, err := a.change(r.Context(), v, func(b *record.User) error {
 			var err error
-			codes, err = change(&rec.Body, rec.ID)
-			rec.Body.EndSessions(a.Now())
+			codes, err = change(b, v.ID)
+			b.EndSessions(a.Now())
 			return err
 		})
 		if errors.Is(err, errCode) {
-			a.noteRefused(r, rec, "totp")
-			return a.security(w, http.StatusUnauthorized, rec, codeFault, nil)
+			a.noteRefused(r, v.Record, "totp")
+			return a.security(w, http.StatusUnauthorized, v.Record, codeFault, nil)
 		}
 		a.passed(at)
 		if err != nil {
 			return err
 		}
-		if err := a.begin(w, r, &after, whole, a.Now()); err != nil {
+		return a.renew(w, r, &after, codes)
+	})
+}
+
+// renew begins the session anew of somebody who was changed so that the one they had ended, and shows them the page of
+// security. Recovery codes that were made are shown even where no session begins, as nothing shows them again.
+func (a *API) renew(w http.ResponseWriter, r *http.Request, after *record.Record[record.User], codes []string) error {
+	fault := ""
+	if err := a.begin(w, r, after, whole, after.Body.EndedAt.Time); err != nil {
+		if codes == nil {
 			return err
 		}
-		return a.security(w, http.StatusOK, &after, "", codes)
-	})
+		a.Log.ErrorContext(r.Context(), "no session after a change", "error", err, "user", fleet.UserID(after.ID).String())
+		fault = "It is done, but this server could not keep you signed in. Keep the codes that are shown here, and sign in again."
+	}
+	return a.security(w, http.StatusOK, after, fault, codes)
 }

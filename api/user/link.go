@@ -81,7 +81,7 @@ func (a *API) linkPage(w http.ResponseWriter, r *http.Request) error {
 	if ok, err := a.safe(w, r); !ok {
 		return err
 	}
-	if !a.links.Open(a.network(r)) {
+	if !a.links.Open(a.opener(r)) {
 		return errWait
 	}
 	token := r.URL.Query().Get("token")
@@ -90,13 +90,19 @@ func (a *API) linkPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if once == nil {
-		// Another site's page can have a browser ask for this, as a picture; it must not keep anybody out.
-		if to := r.Header.Get("Sec-Fetch-Dest"); to == "" || to == "document" {
-			a.links.Fail(a.network(r))
-		}
+		a.links.Fail(a.opener(r))
 		return a.say(w, http.StatusNotFound, "This link is not good any more", linkFault)
 	}
 	return page.Write(w, http.StatusOK, "Sign in", linkForm, map[string]any{"Name": rec.Body.Name, "Token": token})
+}
+
+// opener is what links that are none are counted by: the network, and apart from it what a page has a browser ask for,
+// as a picture. Another site's page can do that, and must not keep anybody out.
+func (a *API) opener(r *http.Request) string {
+	if to := r.Header.Get("Sec-Fetch-Dest"); to != "" && to != "document" {
+		return a.network(r) + " by a page"
+	}
+	return a.network(r)
 }
 
 // useLink signs the person in whom a link is for.
@@ -104,7 +110,7 @@ func (a *API) useLink(w http.ResponseWriter, r *http.Request) error {
 	if ok, err := a.safe(w, r); !ok {
 		return err
 	}
-	if !a.links.Open(a.network(r)) {
+	if !a.links.Open(a.opener(r)) {
 		return errWait
 	}
 	rec, once, err := a.linked(r.Context(), r.PostForm.Get("token"))
@@ -117,9 +123,9 @@ func (a *API) useLink(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if first {
-			return a.enter(w, r, &rec, "/map")
+			return a.enter(w, r, &rec, "/map", byLink)
 		}
 	}
-	a.links.Fail(a.network(r))
+	a.links.Fail(a.opener(r))
 	return a.say(w, http.StatusNotFound, "This link is not good any more", linkFault)
 }

@@ -60,11 +60,13 @@ func (a *API) form(do func(http.ResponseWriter, *http.Request) error) func(http.
 
 var notice = template.Must(template.New("notice").Parse(`<p>{{.}}</p><p><a href="/signin">To the sign-in page</a></p>`))
 
-// Page registers a page. People are told to wait, or to try again, on a page too.
+// Page registers a page. People are told on a page what is wrong, too.
 func (a *API) Page(method, path string, h func(http.ResponseWriter, *http.Request) error) {
 	a.Server.Page(method, path, func(w http.ResponseWriter, r *http.Request) error {
 		err := h(w, r)
 		switch {
+		case err == nil:
+			return nil
 		case errors.Is(err, auth.ErrThrottled):
 			w.Header().Set("Retry-After", "60")
 			return a.say(w, http.StatusTooManyRequests, "Please wait", waitFault)
@@ -72,7 +74,11 @@ func (a *API) Page(method, path string, h func(http.ResponseWriter, *http.Reques
 			w.Header().Set("Retry-After", "5")
 			return a.say(w, http.StatusServiceUnavailable, "Please try again", busyFault)
 		}
-		return err
+		p, ok := a.Judge(w, r, err)
+		if !ok {
+			return nil
+		}
+		return a.say(w, p.Status, p.Title, p.Detail)
 	})
 }
 
@@ -141,8 +147,8 @@ func (a *API) askAgain(w http.ResponseWriter, r *http.Request, status int, view 
 	return page.WriteWithScript(w, status, "Sign in", passkeyScript, signInForm, view)
 }
 
-// doors are the names by which failures are counted: of the network, of the network with the person, of the person; or
-// of the browser alone, if the person has signed in there before.
+// doors are the names by which failures are counted: of the network, of the network with the person, of the person, if
+// that is said before anything is proved; or of the browser alone, if the person has signed in there before.
 type doors struct{ network, both, person, device string }
 
 // doors are those of a person, by their address, and of what they have to prove: "" is the password.
@@ -166,6 +172,9 @@ func (a *API) open(d doors) bool {
 	if !a.byAddress.Take(d.network) {
 		return false
 	}
+	if d.person == "" {
+		return true
+	}
 	if !a.byPerson.Take(d.both) {
 		a.byAddress.Give(d.network)
 		return false
@@ -184,8 +193,10 @@ func (a *API) passed(d doors) {
 		return
 	}
 	a.byAddress.Give(d.network)
-	a.byPerson.Give(d.both)
-	a.ofPerson.Give(d.person)
+	if d.person != "" {
+		a.byPerson.Give(d.both)
+		a.ofPerson.Give(d.person)
+	}
 }
 
 const (
@@ -225,7 +236,7 @@ func (a *API) signIn(w http.ResponseWriter, r *http.Request) error {
 		view.Fault = wrongFault
 		return a.askAgain(w, r, http.StatusUnauthorized, view)
 	}
-	return a.enter(w, r, &rec, view.Next)
+	return a.enter(w, r, &rec, view.Next, byPassword)
 }
 
 // proves returns the person of an address if the password is theirs and they may sign in. It takes as long for an
@@ -272,15 +283,16 @@ func by(rec *record.Record[record.User]) record.Author {
 	return record.Author{Actor: fleet.FormatID(fleet.UserPrefix, rec.ID)}
 }
 
-// enter begins the session of somebody who gave the right password: a half one if more is asked of them.
-func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string) error {
+// enter begins the session of somebody who gave the right password, or what stands for it: a half one if more is asked
+// of them.
+func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next, by string) error {
 	if asksMore(&rec.Body) {
 		now := a.Now()
 		present, err := a.users.Get(r.Context(), rec.Account, rec.ID)
 		if err != nil {
 			return err
 		}
-		if present.Body.PasswordHash != rec.Body.PasswordHash || present.Body.Disabled || present.Archived() {
+		if !stands(rec, &present) {
 			return errChanged
 		}
 		if err := a.begin(w, r, &present, half, now); err != nil {
@@ -293,24 +305,21 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request, rec *record.Record[r
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	}
-	return a.complete(w, r, rec, next, nil)
+	return a.complete(w, r, rec, next, by, nil)
 }
-
-// errChanged refuses who proved what was changed while they did.
-var errChanged = fleet.NewError(fleet.CodeUnauthorized, "What you sign in with was changed a moment ago. Sign in again.")
 
 // complete begins the whole session of somebody who proved all that is asked, and notes that in their record. also, if
 // not nil, changes the record with it, and may refuse.
-func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next string,
+func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User], next, begun string,
 	also func(*record.User) error) error {
-	now, proved := a.Now(), rec.Body.PasswordHash
+	now, knew := a.Now(), rec
 	var before record.User
 	after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
 		before = rec.Body
 		if rec.Body.Disabled {
 			return fleet.NewError(fleet.CodeForbidden, "You cannot sign in any more. Ask an owner of your account.")
 		}
-		if rec.Body.PasswordHash != proved || also == nil && asksMore(&rec.Body) {
+		if !stands(knew, rec) || also == nil && asksMore(&rec.Body) {
 			return errChanged // a proof of what was is none of what is
 		}
 		rec.Body.SignedInAt = record.InstantOf(now)
@@ -322,7 +331,7 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, rec *record.Recor
 	if err != nil {
 		return err
 	}
-	if err := a.beginBy(w, r, &after, whole, now, provedBy(&before, &after.Body)); err != nil {
+	if err := a.beginBy(w, r, &after, whole, now, provedBy(begun, &before, &after.Body)); err != nil {
 		return err
 	}
 	a.remember(w, r, record.CanonicalEmail(after.Body.Email))
@@ -366,17 +375,15 @@ func (a *API) invitation(w http.ResponseWriter, r *http.Request, token string,
 	if ok, err := a.safe(w, r); !ok {
 		return err
 	}
-	network := a.network(r)
-	if !a.byAddress.Open(network) {
-		w.Header().Set("Retry-After", "300")
-		return a.say(w, http.StatusTooManyRequests, "Please wait", waitFault)
+	if !a.invitations.Open(a.opener(r)) {
+		return errWait
 	}
 	rec, ok, err := a.invited(r.Context(), token)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		a.byAddress.Fail(network)
+		a.invitations.Fail(a.opener(r))
 		return a.say(w, http.StatusNotFound, "This link is no good",
 			"It was used already, is older than seven days, or there is a newer one. An owner of your account makes you another.")
 	}
@@ -421,7 +428,7 @@ func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
 		if used {
 			return a.say(w, http.StatusNotFound, "This link is no good", "It was used a moment ago. Sign in.")
 		}
-		return a.enter(w, r, &after, "")
+		return a.enter(w, r, &after, "", byPassword)
 	})
 }
 
@@ -451,47 +458,39 @@ var passwordForm = template.Must(template.New("password").Parse(`{{with .}}<p cl
 </form>
 <p><a class="button quiet" href="/signin">Back</a></p>`))
 
-// mine calls do with the record of who is signed in, or sends them to the sign-in page.
-func (a *API) mine(w http.ResponseWriter, r *http.Request,
-	do func(rec *record.Record[record.User]) error) error {
-	person, ok, err := a.SignedIn(r)
+// mine calls do with who is signed in, or sends them to the sign-in page.
+func (a *API) mine(w http.ResponseWriter, r *http.Request, do func(*visitor) error) error {
+	v, err := a.visitor(r, whole)
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if v == nil {
 		http.Redirect(w, r, SignIn(r.URL.Path), http.StatusSeeOther)
 		return nil
 	}
-	rec, err := a.users.Get(r.Context(), person.Account, uint64(person.User))
-	if err != nil {
-		return err
-	}
-	return do(&rec)
+	return do(v)
 }
 
 func (a *API) passwordPage(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(*record.Record[record.User]) error {
+	return a.mine(w, r, func(*visitor) error {
 		return page.Write(w, http.StatusOK, "Change your password", passwordForm, "")
 	})
 }
 
 func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
+	return a.mine(w, r, func(v *visitor) error {
 		ask := func(status int, fault string) error {
 			return page.Write(w, status, "Change your password", passwordForm, fault)
 		}
-		if fault, err := a.stale(r, rec); err != nil || fault != "" {
-			if err == nil {
-				err = ask(http.StatusForbidden, fault)
-			}
-			return err
+		if fault := a.stale(v); fault != "" {
+			return ask(http.StatusForbidden, fault)
 		}
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			return ask(http.StatusTooManyRequests, waitFault)
 		}
-		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("present"), rec.Body.PasswordHash)
+		ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("present"), v.Body.PasswordHash)
 		if err != nil || ok {
 			a.passed(at)
 		}
@@ -499,24 +498,20 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if !ok {
-			a.noteRefused(r, rec, "password")
+			a.noteRefused(r, v.Record, "password")
 			return ask(http.StatusUnauthorized, "The present password is another.")
 		}
 		if r.PostForm.Get("password") != r.PostForm.Get("again") {
 			return ask(http.StatusUnprocessableEntity, "The two new passwords are not the same.")
 		}
-		made, was := rec.Body, rec.Body.PasswordHash
+		made := v.Body
 		if err := SetPassword(r.Context(), a.hasher, a.network(r), &made, r.PostForm.Get("password"), a.Now()); err != nil {
 			if fault := faultOf(err); fault != "" {
 				return ask(http.StatusUnprocessableEntity, fault)
 			}
 			return err
 		}
-		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-			b := &rec.Body
-			if b.PasswordHash != was {
-				return fleet.NewError(fleet.CodeConflict, "The password was changed meanwhile. Sign in again.")
-			}
+		after, err := a.change(r.Context(), v, func(b *record.User) error {
 			b.PasswordHash, b.PasswordSetAt = made.PasswordHash, made.PasswordSetAt
 			b.EndSessions(a.Now())
 			return nil
@@ -524,7 +519,7 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := a.begin(w, r, &after, whole, a.Now()); err != nil {
+		if err := a.begin(w, r, &after, whole, after.Body.EndedAt.Time); err != nil {
 			return err
 		}
 		http.Redirect(w, r, SignInPath, http.StatusSeeOther)

@@ -175,14 +175,13 @@ func (a *API) answered(ctx context.Context, what, by, challenge string) (webauth
 	return asked.Data, nil
 }
 
-// madeCredential is what an authenticator made for a person who asked for it, checked.
-func (a *API) madeCredential(r *http.Request, rp *webauthn.WebAuthn, by string, rec *record.Record[record.User]) (
-	*record.Passkey, error) {
+// madeCredential is what an authenticator made for a person who asked for it in their session, checked.
+func (a *API) madeCredential(r *http.Request, rp *webauthn.WebAuthn, v *visitor) (*record.Passkey, error) {
 	sent, err := protocol.ParseCredentialCreationResponseBytes([]byte(r.PostForm.Get("credential")))
 	if err != nil {
 		return nil, errOther
 	}
-	asked, err := a.answered(r.Context(), toRegister, by, sent.Response.CollectedClientData.Challenge)
+	asked, err := a.answered(r.Context(), toRegister, v.session.ID.String(), sent.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return nil, err
 	}
@@ -190,13 +189,13 @@ func (a *API) madeCredential(r *http.Request, rp *webauthn.WebAuthn, by string, 
 	if format := sent.Response.AttestationObject.Format; format != "none" && format != "packed" {
 		return nil, errOther
 	}
-	h, err := holderOf(rec.Account, rec.ID, &rec.Body)
+	h, err := holderOf(v.Account, v.ID, &v.Body)
 	if err != nil {
 		return nil, err
 	}
 	made, err := rp.CreateCredential(h, asked, sent)
 	if err != nil {
-		a.Log.InfoContext(r.Context(), "passkey not registered", "error", err, "user", fleet.UserID(rec.ID).String())
+		a.Log.InfoContext(r.Context(), "passkey not registered", "error", err, "user", fleet.UserID(v.ID).String())
 		return nil, errOther
 	}
 	if !bytes.Equal(made.ID, sent.RawID) {

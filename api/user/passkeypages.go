@@ -39,9 +39,11 @@ func (a *API) passkeyPages() {
 	a.Page(http.MethodPost, passkeyFactorPath, page.KeepOpener(a.form(a.passkeyFactor)))
 	a.Page(http.MethodPost, passkeysPath, a.form(a.registerPasskey))
 	a.Page(http.MethodPost, passkeysPath+"/remove", a.form(a.removePasskey))
-	a.Page(http.MethodPost, passkeySignInPath+passkeyOptions, a.form(a.toScript(a.passkeySignInOptions)))
-	a.Page(http.MethodPost, passkeyFactorPath+passkeyOptions, a.form(a.toScript(a.passkeyFactorOptions)))
-	a.Page(http.MethodPost, passkeysPath+passkeyOptions, a.form(a.toScript(a.registerOptions)))
+	for path, h := range map[string]func(http.ResponseWriter, *http.Request, *webauthn.WebAuthn) error{
+		passkeySignInPath: a.passkeySignInOptions, passkeyFactorPath: a.passkeyFactorOptions, passkeysPath: a.registerOptions,
+	} {
+		a.Server.Page(http.MethodPost, path+passkeyOptions, a.form(a.toScript(h)))
+	}
 }
 
 // passkeyForm is a form that the script shows where there are passkeys: its path and its button.
@@ -92,7 +94,7 @@ const nextField = `<input type="hidden" name="next" value="{{.Next}}">
 `
 
 // toScript is what a script asks: it is answered by tell, or by a problem document.
-func (a *API) toScript(h func(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error) func(
+func (a *API) toScript(h func(http.ResponseWriter, *http.Request, *webauthn.WebAuthn) error) func(
 	http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		rp := a.relyingParty(r)
@@ -138,9 +140,23 @@ func (a *API) passkeyCookie(r *http.Request) string {
 	return "motorpool_passkey"
 }
 
-func (a *API) passkeySignInOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
-	if !a.challenges.Take(a.network(r)) {
+// mayAsk says whether somebody may have another challenge. All of whom nothing is known share a number of them: each is
+// a row, and there are many networks. Whoever gave a password is kept out by none of these.
+func (a *API) mayAsk(w http.ResponseWriter, r *http.Request, stranger bool) bool {
+	network := a.network(r)
+	ok := a.challenges.Take(network)
+	if ok && stranger && !a.allChallenges.Take("") {
+		a.challenges.Give(network)
+		ok = false
+	}
+	if !ok {
 		w.Header().Set("Retry-After", "300")
+	}
+	return ok
+}
+
+func (a *API) passkeySignInOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
+	if !a.mayAsk(w, r, true) {
 		return errWaitHere
 	}
 	by := a.browserOf(r)
@@ -164,16 +180,23 @@ func (a *API) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := signInView{Next: page.Local(r.PostForm.Get("next"))}
-	network := a.network(r)
-	if !a.byAddress.Take(network) {
+	sent, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.PostForm.Get("credential")))
+	if err != nil {
+		sent = nil
+	}
+	at, err := a.doorsOf(r, sent)
+	if err != nil {
+		return err
+	}
+	if !a.open(at) {
 		w.Header().Set("Retry-After", "300")
 		view.Fault = waitFault
 		return a.askAgain(w, r, http.StatusTooManyRequests, view)
 	}
-	rec, err := a.passkeyEnters(w, r, view.Next)
+	rec, err := a.passkeyEnters(w, r, sent, view.Next)
 	why, refused := errors.AsType[*notTaken](err)
 	if !refused {
-		a.byAddress.Give(network)
+		a.passed(at)
 		return err
 	}
 	if rec != nil {
@@ -183,11 +206,34 @@ func (a *API) passkeySignIn(w http.ResponseWriter, r *http.Request) error {
 	return a.askAgain(w, r, http.StatusUnauthorized, view)
 }
 
-// passkeyEnters begins the session of who holds a passkey, and returns them, if it is that of anybody.
-func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, next string) (*record.Record[record.User], error) {
+// doorsOf are those of who presents a passkey: of their network; or of their browser, if the person whose it says it is
+// has signed in there before. Whose it is is looked up only for browsers that show the cookie of anybody, and no more
+// often of a network than cookies of sessions are that are none.
+func (a *API) doorsOf(r *http.Request, sent *protocol.ParsedCredentialAssertionData) (doors, error) {
+	d := doors{network: a.network(r)}
+	if sent == nil || !hasDevice(r) || !a.strangers.Open(d.network) {
+		return d, nil
+	}
+	account, id := personOf(sent.Response.UserHandle)
+	rec, err := a.users.Get(r.Context(), account, id)
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return d, err
+	}
+	if err == nil {
+		d.device = a.device(r, record.CanonicalEmail(rec.Body.Email))
+	}
+	if d.device == "" {
+		a.strangers.Fail(d.network)
+	}
+	return d, nil
+}
+
+// passkeyEnters begins the session of who holds a passkey, and returns them, if it is that of anybody. What was sent is
+// nil if it cannot be read.
+func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, sent *protocol.ParsedCredentialAssertionData,
+	next string) (*record.Record[record.User], error) {
 	rp := a.relyingParty(r)
-	sent, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.PostForm.Get("credential")))
-	if err != nil || rp == nil {
+	if sent == nil || rp == nil {
 		return nil, errOther
 	}
 	asked, err := a.answered(r.Context(), toSignIn, a.browserOf(r), sent.Response.CollectedClientData.Challenge)
@@ -208,27 +254,17 @@ func (a *API) passkeyEnters(w http.ResponseWriter, r *http.Request, next string)
 	if rec.Archived() || rec.Body.Disabled {
 		return &rec, errOther
 	}
-	return &rec, a.complete(w, r, &rec, next, func(b *record.User) error {
+	return &rec, a.complete(w, r, &rec, next, byPasskey, func(b *record.User) error {
 		return a.takeAssertion(rp, account, id, b, asked, sent, true)
 	})
 }
 
-// sessionHere is what the challenges are kept by of a browser with a session, whole or half; "" if it has none.
-func (a *API) sessionHere(r *http.Request) string {
-	s, err := a.session(r)
-	if err != nil || s == nil {
-		return ""
-	}
-	return s.ID.String()
-}
-
 func (a *API) passkeyFactorOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
-	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
-		if !a.challenges.Take(a.network(r)) {
-			w.Header().Set("Retry-After", "300")
+	return a.halfway(w, r, func(v *visitor) error {
+		if !a.mayAsk(w, r, false) {
 			return errWaitHere
 		}
-		h, err := holderOf(rec.Account, rec.ID, &rec.Body)
+		h, err := holderOf(v.Account, v.ID, &v.Body)
 		if err != nil {
 			return err
 		}
@@ -240,45 +276,44 @@ func (a *API) passkeyFactorOptions(w http.ResponseWriter, r *http.Request, rp *w
 		if err != nil {
 			return fmt.Errorf("begin a second step by passkey: %w", err)
 		}
-		return a.tell(w, r, toFinish, a.sessionHere(r), options, data)
+		return a.tell(w, r, toFinish, v.session.ID.String(), options, data)
 	})
 }
 
 // passkeyFactor signs somebody in by a passkey, who gave the password before.
 func (a *API) passkeyFactor(w http.ResponseWriter, r *http.Request) error {
-	return a.halfway(w, r, func(rec *record.Record[record.User]) error {
-		view := a.factorOf(r, rec, page.Local(r.PostForm.Get("next")))
-		at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "code of ")
+	return a.halfway(w, r, func(v *visitor) error {
+		view := a.factorOf(r, v.Record, page.Local(r.PostForm.Get("next")))
+		at := a.doors(r, record.CanonicalEmail(v.Body.Email), "code of ")
 		if !a.open(at) {
 			w.Header().Set("Retry-After", "300")
 			view.Fault = waitFault
 			return askFactor(w, http.StatusTooManyRequests, view)
 		}
-		err := a.passkeyFinishes(w, r, rec, view.Next)
+		err := a.passkeyFinishes(w, r, v, view.Next)
 		why, refused := errors.AsType[*notTaken](err)
 		if !refused {
 			a.passed(at)
 			return err
 		}
-		a.notePasskeyRefused(r, rec, err)
+		a.notePasskeyRefused(r, v.Record, err)
 		view.Fault = why.fault
 		return askFactor(w, http.StatusUnauthorized, view)
 	})
 }
 
-func (a *API) passkeyFinishes(w http.ResponseWriter, r *http.Request, rec *record.Record[record.User],
-	next string) error {
+func (a *API) passkeyFinishes(w http.ResponseWriter, r *http.Request, v *visitor, next string) error {
 	rp := a.relyingParty(r)
 	sent, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.PostForm.Get("credential")))
 	if err != nil || rp == nil {
 		return errOther
 	}
-	asked, err := a.answered(r.Context(), toFinish, a.sessionHere(r), sent.Response.CollectedClientData.Challenge)
+	asked, err := a.answered(r.Context(), toFinish, v.session.ID.String(), sent.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return err
 	}
-	return a.complete(w, r, rec, next, func(b *record.User) error {
-		return a.takeAssertion(rp, rec.Account, rec.ID, b, asked, sent, false)
+	return a.complete(w, r, v.Record, next, byPassword, func(b *record.User) error {
+		return a.takeAssertion(rp, v.Account, v.ID, b, asked, sent, false)
 	})
 }
 
@@ -288,18 +323,18 @@ const noPassword = "You have no password. Choose one before, by the link that an
 // mayChange says whether somebody proves once more who they are before what they sign in with is changed: a browser
 // that was left alone must change nothing. Else it says what is wrong, and how that is answered. Who has a second
 // factor has given it within Halfway.
-func (a *API) mayChange(r *http.Request, rec *record.Record[record.User]) (fault string, status int, err error) {
-	if rec.Body.PasswordHash == "" {
+func (a *API) mayChange(r *http.Request, v *visitor) (fault string, status int, err error) {
+	if v.Body.PasswordHash == "" {
 		return noPassword, http.StatusForbidden, nil
 	}
-	if fault, err = a.stale(r, rec); err != nil || fault != "" {
-		return fault, http.StatusForbidden, err
+	if fault = a.stale(v); fault != "" {
+		return fault, http.StatusForbidden, nil
 	}
-	at := a.doors(r, record.CanonicalEmail(rec.Body.Email), "")
+	at := a.doors(r, record.CanonicalEmail(v.Body.Email), "")
 	if !a.open(at) {
 		return waitFault, http.StatusTooManyRequests, nil
 	}
-	ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), rec.Body.PasswordHash)
+	ok, err := a.hasher.Check(r.Context(), at.network, r.PostForm.Get("password"), v.Body.PasswordHash)
 	if err != nil || ok {
 		a.passed(at)
 	}
@@ -311,24 +346,20 @@ func (a *API) mayChange(r *http.Request, rec *record.Record[record.User]) (fault
 
 // stale says what is wrong where somebody with a second factor did not give it within Halfway. Sessions are renewed by
 // what asks this or for a factor alone, so that one that began lately stands for a proof that is as late.
-func (a *API) stale(r *http.Request, rec *record.Record[record.User]) (fault string, err error) {
-	if !asksMore(&rec.Body) {
-		return "", nil
-	}
-	s, err := a.session(r)
-	if err == nil && (s == nil || a.Now().Sub(s.BeganAt) >= Halfway) {
+func (a *API) stale(v *visitor) (fault string) {
+	if asksMore(&v.Body) && a.Now().Sub(v.session.BeganAt) >= Halfway {
 		fault = "You signed in more than ten minutes ago. Sign out and in again, and do this then."
 	}
-	return fault, err
+	return fault
 }
 
 func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		fault, status, err := a.mayChange(r, rec)
+	return a.mine(w, r, func(v *visitor) error {
+		fault, status, err := a.mayChange(r, v)
 		if err != nil {
 			return err
 		}
-		if fault == "" && len(rec.Body.Passkeys) >= MostPasskeys {
+		if fault == "" && len(v.Body.Passkeys) >= MostPasskeys {
 			fault = errFull.fault
 		}
 		switch {
@@ -337,8 +368,10 @@ func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webaut
 			return errWaitHere
 		case fault != "":
 			return fleet.NewError(fleet.CodeForbidden, fault)
+		case !a.mayAsk(w, r, false):
+			return errWaitHere
 		}
-		h, err := holderOf(rec.Account, rec.ID, &rec.Body)
+		h, err := holderOf(v.Account, v.ID, &v.Body)
 		if err != nil {
 			return err
 		}
@@ -347,26 +380,26 @@ func (a *API) registerOptions(w http.ResponseWriter, r *http.Request, rp *webaut
 		if err != nil {
 			return fmt.Errorf("begin to register a passkey: %w", err)
 		}
-		return a.tell(w, r, toRegister, a.sessionHere(r), options, data)
+		return a.tell(w, r, toRegister, v.session.ID.String(), options, data)
 	})
 }
 
 // registerPasskey gives who is signed in another passkey. They gave their password for its challenge.
 func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
+	return a.mine(w, r, func(v *visitor) error {
 		rp := a.relyingParty(r)
 		if rp == nil {
-			return a.security(w, http.StatusUnprocessableEntity, rec, errOther.fault, nil)
+			return a.security(w, http.StatusUnprocessableEntity, v.Record, errOther.fault, nil)
 		}
-		made, err := a.madeCredential(r, rp, a.sessionHere(r), rec)
+		made, err := a.madeCredential(r, rp, v)
 		var codes []string
-		first := !asksMore(&rec.Body)
+		first := false
 		var after record.Record[record.User]
 		if err == nil {
-			after, err = a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-				first = !asksMore(&rec.Body)
+			after, err = a.change(r.Context(), v, func(b *record.User) error {
+				first = !asksMore(b)
 				var err error
-				codes, err = a.addPasskey(&rec.Body, made)
+				codes, err = a.addPasskey(b, made)
 				return err
 			})
 		}
@@ -374,13 +407,13 @@ func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
 			err = errPresent // at another person
 		}
 		if why, refused := errors.AsType[*notTaken](err); refused {
-			return a.security(w, http.StatusUnprocessableEntity, rec, why.fault, nil)
-		}
-		if err == nil && first {
-			err = a.begin(w, r, &after, whole, a.Now())
+			return a.security(w, http.StatusUnprocessableEntity, v.Record, why.fault, nil)
 		}
 		if err != nil {
 			return err
+		}
+		if first {
+			return a.renew(w, r, &after, codes)
 		}
 		return a.security(w, http.StatusOK, &after, "", codes)
 	})
@@ -388,24 +421,24 @@ func (a *API) registerPasskey(w http.ResponseWriter, r *http.Request) error {
 
 // removePasskey takes a passkey away of who is signed in, as when its device was lost.
 func (a *API) removePasskey(w http.ResponseWriter, r *http.Request) error {
-	return a.mine(w, r, func(rec *record.Record[record.User]) error {
-		fault, status, err := a.mayChange(r, rec)
+	return a.mine(w, r, func(v *visitor) error {
+		fault, status, err := a.mayChange(r, v)
 		if err != nil {
 			return err
 		}
 		if fault != "" {
-			return a.security(w, status, rec, fault, nil)
+			return a.security(w, status, v.Record, fault, nil)
 		}
 		dropped := false
-		after, err := a.update(r.Context(), by(rec), rec.Account, rec.ID, func(rec *record.Record[record.User]) error {
-			dropped = a.dropPasskey(&rec.Body, r.PostForm.Get("id"))
+		after, err := a.change(r.Context(), v, func(b *record.User) error {
+			dropped = a.dropPasskey(b, r.PostForm.Get("id"))
 			return nil
 		})
-		if err == nil && dropped { // or nothing ended the session that there is
-			err = a.begin(w, r, &after, whole, a.Now())
-		}
 		if err != nil {
 			return err
+		}
+		if dropped { // else nothing ended the session that there is
+			return a.renew(w, r, &after, nil)
 		}
 		return a.security(w, http.StatusOK, &after, "", nil)
 	})

@@ -12,6 +12,7 @@
 package user
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -37,6 +38,9 @@ type Config struct {
 	PublicURL string          // the address that people reach the server at, for links; that of the connection if empty
 	Keys      seal.Ring       // what secrets of second factors are sealed with
 	Hashing   password.Config // zero is the default
+	// Challenges is how many of passkeys strangers may have within ten minutes, all networks together; 0 is the
+	// default.
+	Challenges int
 }
 
 // Bounds of sessions and invitations.
@@ -59,7 +63,7 @@ type API struct {
 	sessions *lru.Cache[string, known]  // by the hash of the cookie
 	people   *lru.Cache[personKey, who] // who have been looked up
 
-	byAddress, byPerson, ofPerson, byDevice, strangers, challenges, links *auth.Throttle
+	byAddress, byPerson, ofPerson, byDevice, strangers, challenges, allChallenges, links, invitations *auth.Throttle
 }
 
 type personKey struct {
@@ -83,13 +87,17 @@ func New(s *rest.Server, c Config) *API {
 		c.Hashing = password.DefaultConfig()
 	}
 	a := &API{Server: s, Settings: c, users: record.NewLog(s.Store, record.Users), hasher: password.New(c.Hashing),
-		// A network may fail so often with anybody; with one person much less often; and all together with one person so
-		// often that nobody gets through a million passwords, but that somebody else cannot easily keep the person out.
+		// A network may fail so often with anybody; with one person much less often; and all together with one person
+		// so often that nobody gets through a million passwords, but that somebody else cannot easily keep the person
+		// out.
 		byAddress: auth.NewThrottle(60, 10*time.Minute, s.Now), byPerson: auth.NewThrottle(10, 15*time.Minute, s.Now),
 		ofPerson: auth.NewThrottle(100, time.Hour, s.Now), byDevice: auth.NewThrottle(10, 15*time.Minute, s.Now),
 		strangers: auth.NewThrottle(60, time.Minute, s.Now),
 		// Each page at which somebody could sign in asks for a challenge of passkeys, which is a row.
-		challenges: auth.NewThrottle(300, 10*time.Minute, s.Now), links: auth.NewThrottle(60, time.Minute, s.Now),
+		challenges:    auth.NewThrottle(300, 10*time.Minute, s.Now),
+		allChallenges: auth.NewThrottle(cmp.Or(c.Challenges, 20_000), 10*time.Minute, s.Now),
+		// Links that are none keep nobody from signing in.
+		links: auth.NewThrottle(60, time.Minute, s.Now), invitations: auth.NewThrottle(60, time.Minute, s.Now),
 	}
 	var err error
 	if a.sessions, err = lru.New[string, known](10_000); err != nil {

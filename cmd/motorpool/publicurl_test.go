@@ -13,6 +13,9 @@ func TestTheServerClaimsNoAddressThatOthersCannotReach(t *testing.T) {
 		{"127.0.0.1:8080", "", "http", "http://127.0.0.1:8080"},
 		{"[::1]:8080", "", "http", "http://[::1]:8080"},
 		{"localhost:8443", "", "https", "https://localhost:8443"},
+		{"127.0.0.1:80", "", "http", "http://127.0.0.1"},
+		{"localhost:443", "", "https", "https://localhost"},
+		{"[0:0:0:0:0:0:0:1]:8080", "", "http", "http://[::1]:8080"},
 		{"127.0.0.1:0", "", "http", ""},
 		{"0.0.0.0:8080", "", "http", ""},
 		{"[::]:8080", "", "http", ""},
@@ -44,6 +47,28 @@ func TestTheServerClaimsNoAddressThatOthersCannotReach(t *testing.T) {
 		err := (&oauth.Config{Issuer: (&settings{}).publicURL(bad, "http", false)}).Validate()
 		if err == nil || !strings.Contains(err.Error(), "https://") {
 			t.Errorf("--public-url %s: %v", bad, err)
+		}
+	}
+	// The address is compared character by character with what browsers and programs send.
+	for given, write := range map[string]string{
+		"https://Fleet.Example.COM":       "https://fleet.example.com",
+		"https://fleet.example.com:443":   "https://fleet.example.com",
+		"https://Fleet.example.com:443/":  "https://fleet.example.com",
+		"HTTPS://fleet.example.com":       "https://fleet.example.com",
+		"https://fleet.example.com:":      "https://fleet.example.com",
+		"https://fleet.example.com:08443": "https://fleet.example.com:8443",
+		"http://localhost:80":             "http://localhost",
+		"http://LOCALHOST:8080":           "http://localhost:8080",
+		"http://127.0.0.1:80":             "http://127.0.0.1",
+		"http://[0:0:0:0:0:0:0:1]:8080":   "http://[::1]:8080",
+		"https://[2001:DB8::1]":           "https://[2001:db8::1]",
+	} {
+		err := (&oauth.Config{Issuer: (&settings{}).publicURL(given, "http", false)}).Validate()
+		if err == nil || !strings.HasSuffix(err.Error(), "give "+write) {
+			t.Errorf("--public-url %s is not told to be %s: %v", given, write, err)
+		}
+		if err := (&oauth.Config{Issuer: write}).Validate(); err != nil {
+			t.Errorf("--public-url %s: %v", write, err)
 		}
 	}
 }

@@ -305,7 +305,7 @@ func (s *settings) publicURL(given, scheme string, proxied bool) string {
 	if err != nil || proxied || port == "0" || host != "localhost" && !ip.IsLoopback() {
 		return ""
 	}
-	return scheme + "://" + net.JoinHostPort(host, port)
+	return oauth.Written(scheme + "://" + net.JoinHostPort(host, port))
 }
 
 // Validate says which setting is none; what the interface uses itself is validated there.

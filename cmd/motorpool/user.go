@@ -182,7 +182,7 @@ func (c *userList) Run(ctx context.Context, s settings, o output) error {
 type userReset struct {
 	Email string `arg:"" help:"Address that they sign in with." placeholder:"ADDRESS"`
 	userLink
-	Factors bool `help:"Take their second factors away too, as after a telephone was lost."`
+	Factors bool `help:"Take their passkeys, app for codes and recovery codes away too, as after a telephone was lost."`
 	JSON    bool `name:"json" help:"Print one JSON object in the place of the link alone."`
 }
 
@@ -218,7 +218,9 @@ func (*userReset) Help() string {
   motorpool user reset ann@example.com --factors                               so is it, and the telephone is lost
   pass show fleet | motorpool user reset ann@example.com --password-stdin      set it at once
 
-The password that they have opens nothing from then on, all their sessions end, and what they granted to programs too.`
+The password that they have opens nothing from then on, all their sessions end, and what they granted to programs too.
+Their passkeys and their app for codes stay unless --factors takes them away: a passkey goes on signing in, as one does
+that was stolen with its device.`
 }
 
 // userOf finds the person of an address.

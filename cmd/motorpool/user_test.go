@@ -104,6 +104,10 @@ func TestPeopleAreMadeAndHelpedByTheCommandLine(t *testing.T) {
 		}
 	}
 
+	if help, _, _ := m.command("user", "reset", "--help"); !strings.Contains(help, "passkey") {
+		t.Errorf("the help says nothing of passkeys, which stay:\n%s", help)
+	}
+
 	// Another role holds at once for who is invited, and within seconds for who is signed in.
 	m.must("user", "role", "ann@example.com", "driver")
 	m.eventually("the role is another", func() error {

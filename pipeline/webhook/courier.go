@@ -57,6 +57,7 @@ const (
 	drainBytes = 64 << 10        // of a body that are read, so that the connection can be used again
 	drainTime  = time.Second     // for the body, when the head says all that counts
 	userAgent  = "Motorpool/1.0" // of requests
+	mostAgain  = 2               // times that one attempt goes over another connection
 )
 
 // Try sends a message, which has the same id whenever it is sent, once. It blocks for the endpoint's timeout at most.
@@ -144,9 +145,16 @@ func (c *Courier) request(ctx context.Context, e *Endpoint, id string, at time.T
 	r.Header.Set("webhook-id", id)
 	r.Header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set("webhook-signature", signature)
-	// Its id makes it harmless to send again: what meets a connection that the endpoint is closing goes over another one.
-	// Without a value the header only tells the transport so, and is not sent.
+	// Its id makes it harmless to send again: what meets a connection that the endpoint is closing goes over another
+	// one. Without a value the header only tells the transport so, and is not sent.
 	r.Header["Idempotency-Key"] = []string{}
+	whole, again := r.GetBody, 0
+	r.GetBody = func() (io.ReadCloser, error) {
+		if again++; again > mostAgain {
+			return nil, fmt.Errorf("send it %d times: %w", again, io.ErrUnexpectedEOF)
+		}
+		return whole()
+	}
 	return r, nil
 }
 

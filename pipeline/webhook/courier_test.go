@@ -222,6 +222,45 @@ func TestAConnectionThatWasClosedMeanwhileIsNoFailure(t *testing.T) {
 	}
 }
 
+// A server that closes all the connections that were kept has a message three times of one attempt, and no more often.
+func TestAnAttemptIsSentThreeTimesAtMost(t *testing.T) {
+	t.Parallel()
+	const kept = 6
+	all, seen, sent := make(chan struct{}), make(map[string]bool), 0
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		again := seen[r.RemoteAddr]
+		seen[r.RemoteAddr] = true
+		if sent += 1; len(seen) == kept && !again {
+			close(all)
+		}
+		mu.Unlock()
+		if again {
+			panic(http.ErrAbortHandler)
+		}
+		<-all
+	}))
+	defer server.Close()
+	courier := Courier{Plain: true, Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: kept}},
+		Open: func(_, sealed string) (string, error) { return sealed, nil }}
+	defer courier.Client.CloseIdleConnections()
+	e := &Endpoint{ID: 5, URL: server.URL, Timeout: 5 * time.Second,
+		Secrets: []Secret{{ID: "whs_1", Sealed: NewSecret(SignatureShared)}}}
+	var first sync.WaitGroup
+	for range kept {
+		first.Go(func() { courier.Try(t.Context(), e, "evt_1", []byte(`{"id":"evt_1"}`)) })
+	}
+	first.Wait()
+	a := courier.Try(t.Context(), e, "evt_2", []byte(`{"id":"evt_2"}`))
+	mu.Lock()
+	defer mu.Unlock()
+	if a.Succeeded() || !strings.Contains(a.Error, "closed the connection without an answer") || sent-kept != 3 {
+		t.Errorf("it was sent %d times: %q", sent-kept, a.Error)
+	}
+}
+
 func TestNothingIsSentThatIsNotSigned(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -6,11 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/pipeline/consume"
 	"github.com/motorpool/fleet/pipeline/topic"
@@ -49,6 +54,54 @@ func TestAnEndpointHearsOfWhatHappensAtOnceAfterItIsMadeAndEnabled(t *testing.T)
 }
 
 // A queue that has no room for what waits in the store does not ask for a turn.
+// An endpoint has no more requests at once, and no more in a second, than it asks for; and what it asks for it has.
+func TestAnEndpointIsSentNoMoreThanItAsksFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 60
+	type crowd struct {
+		sync.Mutex
+		now, most int
+	}
+	at := func(c *crowd) http.HandlerFunc {
+		come := func(n int) {
+			c.Lock()
+			defer c.Unlock()
+			c.now += n
+			c.most = max(c.most, c.now)
+		}
+		return func(http.ResponseWriter, *http.Request) {
+			come(1)
+			time.Sleep(20 * time.Millisecond)
+			come(-1)
+		}
+	}
+	var few, many crowd
+	narrow, wide, slow := w.endpoint(7, 5, at(&few)), w.endpoint(7, 6, at(&many)), w.endpoint(7, 7, nil)
+	w.endpoints.change(narrow.endpoint, func(e *Endpoint) { e.MaxInFlight = 2 })
+	w.endpoints.change(slow.endpoint, func(e *Endpoint) { e.Rate = 20 })
+	w.start()
+	var events []fleet.Event
+	for i := range n {
+		events = append(events, event(7, i+1))
+	}
+	w.publish(events...)
+	for _, r := range []*receiver{narrow, wide, slow} {
+		w.eventually(fmt.Sprintf("endpoint %d has all", r.endpoint.endpoint), 20*time.Second, func() bool {
+			different, _ := r.count()
+			return different == n
+		})
+	}
+	if few.most > 2 || many.most <= 2 {
+		t.Errorf("%d and %d requests at once, of 2 and 10", few.most, many.most)
+	}
+	times := slices.SortedFunc(maps.Values(slow.first), time.Time.Compare)
+	// Twenty at once, as it was quiet before, and the others evenly.
+	if took := times[n-1].Sub(times[0]); took < 1900*time.Millisecond {
+		t.Errorf("%d came within %v, of 20 a second", n, took)
+	}
+}
+
 func TestAQueueWithoutRoomWaits(t *testing.T) {
 	now := time.Now()
 	q := &queue{held: map[uint64]*item{}, memory: &memory{most: 1 << 20}, storedAt: now.Add(-time.Second)}

@@ -263,7 +263,7 @@ class Activity:
             said["returning_customers"] = len(rows[key]) - len(new[key])
             paying = rows[key].keys() & brought.keys()
             said["paying_customers"] = len(paying)
-            said["lifetime_net"] = sum(brought[customer] for customer in paying)
+            said["lifetime_net"] = sum(brought[customer] for customer in paying) if paying else None
 
     def cohorts(self, group, since, until, currency, today):
         """Customers by the month of their first rental, and how many of them came again in each of the next twelve."""

@@ -20,6 +20,7 @@ import activity
 import history
 import owners
 import recount
+import statements
 from client import Client
 
 # Zones with days of 23 and 25 hours at different times, one without; currencies with two decimals and with none.
@@ -35,7 +36,14 @@ OF_REPORT = {("maintenance_costs", "total"): "maintenance", ("maintenance_costs"
              ("utilization", "billed_days"): "all_billed_days", ("utilization", "rented_s"): "all_rented_s"}
 # What cannot be worked out of what can be fetched, by report.
 UNCOUNTED = {"idling": {"idle_gal", "idle_fuel"}, "depreciation": {"book_value", "fleet_s"},
-             "occupancy_calendar": {"state", "booking_id"}}
+             "occupancy_calendar": {"state", "booking_id"}, "tax_summary": {"taxable", "known_tax"},
+             "fleet_roi": {"acquisition_12", "capital_12", "remaining", "recent_cash", "payback_month", "payback_months"},
+             "rental_economics": {"compared_gps_mi", "odometer_mi", "over_mi", "unbilled_mi", "unbilled_mileage", "missing_gal",
+                                  "unbilled_gal", "unbilled_fuel", "missing_kwh", "unbilled_kwh", "unbilled_charging"},
+             "pace": {"revenue_on_books", "days_last_year", "revenue_last_year", "days_final_last_year", "revenue_final_last_year",
+                      "priced_days_last_year"},
+             "driver_score": {"scored_mi", "braking", "acceleration", "cornering", "harsh", "speeding", "speeding_s", "crashes",
+                              "score"}}
 # What is not known, and no 0, where there is nothing that it could be of.
 UNKNOWN = {"max_speed_mph", "lifetime_net"}
 
@@ -50,6 +58,7 @@ class Check:
     def __init__(self, client):
         self.client, self.books = client, recount.Books(client)
         self.activity = activity.Activity(client, self.books)
+        self.statements = statements.Statements(client, self.books, self.activity)
         self.compared, self.wrong, self.left = 0, [], set()
 
     def same(self, where, got, want):
@@ -129,6 +138,8 @@ class Check:
             today = recount.local(self.books.now, self.books.zone)
             sums = {key: (said, {}) for key, said in
                     self.activity.cohorts(group, since, until, currency, today).items()}
+        elif name in self.statements.reports:
+            sums = self.statements.figures(name, group, since, until, currency)
         else:
             sums = self.activity.figures(name, group, since, until, currency)
         where = f"{name} by {group}, {since} to {until}"
@@ -146,7 +157,7 @@ class Check:
             name, got = column["name"], figures[column["name"]]
             if column["formula"]:
                 continue
-            if got is not None and column["unit"] != "text":
+            if got is not None and column["unit"] not in ("text", "date"):
                 values[name] = decimal.Decimal(str(got))
             if name in UNCOUNTED.get(answer["name"], ()):
                 self.left.add(f"{answer['name']}.{name}")
@@ -181,7 +192,7 @@ class Check:
             self.same(where, got, rounded(want))
         else:
             self.compared += 1
-            within = decimal.Decimal({"seconds": "0.5", "mph": "0.05"}.get(column["unit"], "0.005"))  # by its decimals
+            within = decimal.Decimal({"seconds": "0.5", "mph": "0.05", "months": "0.05"}.get(column["unit"], "0.005"))  # by its decimals
             if blurred:
                 within += (abs(want) + scale * 3600) * decimal.Decimal("0.001") / abs(bottom)
             if abs(decimal.Decimal(str(got)) - want) > within:
@@ -212,7 +223,7 @@ class Check:
 
     def activities(self, first, last, others):
         ahead = last + 60 * recount.DAY
-        for name in [*self.activity.reports, "customer_cohorts"]:
+        for name in [*self.activity.reports, "customer_cohorts", *self.statements.reports]:
             groups = self.client.get(f"/v1/reports/{name}/definition")["groups"]
             long = ahead if name in ("pickups", "occupancy_calendar") else last + 2 * recount.DAY
             for group in groups:

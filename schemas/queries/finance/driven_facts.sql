@@ -12,17 +12,19 @@ SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
         if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
     sum(d.driven_mm) / 1000 AS driven_m, sum(d.rented_mm) / 1000 AS rented_m, sum(d.driven_days) AS driven_days, sum(d.fuel_ml) AS fuel_ml,
-    sum(d.energy_wh) AS energy_wh, sum(d.fuelled_mm) / 1000 AS fuelled_m, sumIf(d.driven_mm, electric) / 1000 AS electric_m,
-    sumIf(d.energy_wh, electric) AS electric_wh, sum(d.cost_energy) AS cost_energy
+    sum(d.energy_wh) AS energy_wh, sum(d.fuelled_mm) / 1000 AS fuelled_m, sum(d.electric_mm) / 1000 AS electric_m,
+    sum(d.electric_wh) AS electric_wh, sum(d.cost_energy) AS cost_energy
 FROM (
+    WITH f.vehicle IN (SELECT vehicle FROM vehicle_traits WHERE account = {account:UInt64} AND fuel_type = 'electric') AS electric
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), since)), toDate32('1970-01-01')) AS began,
         if({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, vehicle) AS car,
-        vehicle IN (SELECT vehicle FROM vehicle_traits WHERE account = {account:UInt64} AND fuel_type = 'electric') AS electric,
         sum(toInt64(round(f.driven_m * 1000))) AS driven_mm, sum(toInt64(round(f.rented_m * 1000))) AS rented_mm,
         sum(f.driven_days) AS driven_days, sum(toInt64(round(f.fuel_l * 1000))) AS fuel_ml,
-        sum(toInt64(round(f.energy_kwh * 1000))) AS energy_wh, sum(toInt64(round(f.fuelled_m * 1000))) AS fuelled_mm,
+        sum(toInt64(round(f.energy_kwh * 1000))) AS energy_wh,
+        sumIf(toInt64(round(f.driven_m * 1000)), electric) AS electric_mm, sumIf(toInt64(round(f.energy_kwh * 1000)), electric) AS electric_wh,
+        sum(toInt64(round(f.fuelled_m * 1000))) AS fuelled_mm,
         sumIf(f.cost_energy, f.currency = {currency:String}) AS cost_energy
     FROM (
         SELECT local_date AS since, vehicle, currency, driven_m, rented_m, fuel_l, energy_kwh, cost_energy,
@@ -43,7 +45,7 @@ FROM (
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
                 OR vehicle IN (/*query vehicles_chosen*/))
     ) AS f
-    GROUP BY began, car, electric
+    GROUP BY began, car
 ) AS d
 LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
 GROUP BY key

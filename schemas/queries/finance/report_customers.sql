@@ -12,6 +12,7 @@
 -- figure billed money: What those of these rentals that are in the currency come to without taxes, with all that is posted by now.
 -- figure lifetime_net amount: What the books have of the customers in the currency from their first day through the end of the span:
 --   revenue less discounts, refunds and what platforms keep, without taxes and tolls passed on; fees of cancelled bookings too.
+--   Null where the books have nothing of any of them; 0 is what came to nothing.
 -- figure paying_customers distinct: Of the customers, those of whom the books have such: those of whom lifetime_net is.
 -- ratio repeat_rate percent = repeat_customers / customers: Customers with two rentals or more of all, in the span.
 -- ratio returning_share percent = returning_customers / customers: Customers who had rented before of all.
@@ -37,7 +38,7 @@ SELECT c.everything AS everything,
         {group:String} = 'channel', ways[c.place], names[c.place]) AS key,
     count() AS customers, countIf(c.n > 1) AS repeat_customers, countIf(c.fresh) AS new_customers,
     countIf(NOT c.fresh) AS returning_customers, sum(c.n) AS rentals, rentals - new_customers AS returning_rentals, sum(c.billed) AS billed,
-    sum(l.net) AS lifetime_net, countIf(l.customer != 0) AS paying_customers
+    countIf(l.customer != 0) AS paying_customers, if(paying_customers = 0, NULL, sum(l.net)) AS lifetime_net
 FROM (
     SELECT
         multiIf(by_time, toUInt64(toInt32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),

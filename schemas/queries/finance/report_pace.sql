@@ -21,6 +21,13 @@
 -- is: so many as these may be are first put together by numbers and days, and only what they come to has texts for keys.
 -- EXPLAIN indexes=1: bookings by the account, and by billed_until_minmax and pickup_at_minmax.
 WITH
+    -- when a day ends in a zone: the first quarter of an hour that is of a later one, in milliseconds since 1970
+    (day, zone) -> toInt64(arrayFirst(at -> toDate32(formatDateTime(toDateTime(at, 'UTC'), '%F', zone)) > day,
+        range(toUInt32(toInt32(day) * 86400 + 28800), toUInt32(toInt32(day) * 86400 + 144000), 900))) * 1000 AS ends_ms,
+    (
+        SELECT (groupArray(zone), groupArray(ends_ms(addYears({today:Date32}, -1), zone)), groupArray(ends_ms({today:Date32}, zone)))
+        FROM (/*query booked_zones*/)
+    ) AS zones,
     {group:String} IN ('day', 'week', 'month', 'quarter', 'year') AS by_time,
     -- the days that stand for one of the span a year later
     addYears({from:Date32}, -1) AS year_before, addYears({to:Date32}, -1) AS year_before_to,
@@ -46,8 +53,8 @@ FROM (
         count() AS n, sum(x.2) AS minor
     FROM (
         SELECT if({group:String} = 'channel', channel, '') AS channel_word,
-            confirmed <= addYears({today:Date32}, -1) AND ended > addYears({today:Date32}, -1) AS was_then,
-            confirmed <= {today:Date32} AND ended > {today:Date32} AS is_final,
+            transform(local, zones.1, zones.2, toInt64(0)) AS then_ms, transform(local, zones.1, zones.3, toInt64(0)) AS now_ms,
+            confirmed_ms < then_ms AND ended_ms >= then_ms AS was_then, confirmed_ms < now_ms AND ended_ms >= now_ms AS is_final,
             (currency = {currency:String}) + 2 * was_then + 4 * is_final AS kind,
             multiIf(by_time OR {group:String} = 'total', 0, {group:String} = 'class', class, {group:String} = 'location', location,
                 {group:String} = 'customer', customer, {group:String} = 'channel', cityHash64(channel), vehicle) AS number,

@@ -39,11 +39,13 @@
 -- What a rental earned and drove is a fact (rental_sums), which is made of all its entries and trips; of a rental with several vehicles each
 -- leg counts its own miles, and the rental is the last vehicle's. The totals are of the same reads; by tag they are not, as a vehicle has
 -- many.
--- EXPLAIN indexes=1: bookings by the account; rental_sums by account and booking, from the first of the span's rentals to the last.
+-- EXPLAIN indexes=1: bookings by the account; rental_sums by account and booking, from the first of the span's rentals to the last, which
+-- for more than a year are not looked for.
 WITH
+    dateDiff('day', {from:Date32}, {to:Date32}) > 366 AS long,
     (
         SELECT (min(id), max(id)) FROM bookings
-        WHERE account = {account:UInt64} AND status = 'completed' AND actual_return_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
+        WHERE NOT long AND account = {account:UInt64} AND status = 'completed' AND actual_return_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
             AND actual_return_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
     ) AS reach,
     (SELECT any((JSONExtract(body, 'energy_costs', 'gallon', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'gallon', 'currency')))
@@ -95,8 +97,8 @@ FROM (
                 if(metered, ifNull(greatest(miles - allowed, 0), 0), 0) AS over,
                 if(extra_mile_fee > 0, greatest(over - intDiv(mileage_charged, extra_mile_fee), 0), 0) AS unbilled,
                 unbilled * extra_mile_fee AS unbilled_fee,
-                toInt64(round(arraySum((p, v) -> greatest(ifNull(p, 0), 0) * transform(v, tanks.1, tanks.2, 0.) * 10, leg_fuel_pct, leg_vehicles))) AS fuel,
-                toInt64(round(arraySum((p, v) -> greatest(ifNull(p, 0), 0) * transform(v, tanks.1, tanks.3, 0.) * 10, leg_battery_pct, leg_vehicles)))
+                toInt64(round(arraySum((p, v) -> if(ifNull(p, 0) > 0, ifNull(p, 0) * transform(v, tanks.1, tanks.2, 0.) * 10, 0.), leg_fuel_pct, leg_vehicles))) AS fuel,
+                toInt64(round(arraySum((p, v) -> if(ifNull(p, 0) > 0, ifNull(p, 0) * transform(v, tanks.1, tanks.3, 0.) * 10, 0.), leg_battery_pct, leg_vehicles)))
                     AS energy,
                 if(refuel_charged > 0, 0, fuel) AS fuel_unbilled, if(recharge_charged > 0, 0, energy) AS energy_unbilled,
                 greatest(intDiv(fuel * ifNull(per_gal, 0) + 500, 1000) - greatest(refuel_charged, 0), 0) AS fuel_cost,
@@ -106,7 +108,7 @@ FROM (
         LEFT JOIN (
             SELECT booking, gps_m, revenue, contribution
             FROM rental_sums FINAL
-            WHERE account = {account:UInt64} AND booking BETWEEN reach.1 AND reach.2
+            WHERE account = {account:UInt64} AND (long OR booking BETWEEN reach.1 AND reach.2)
         ) AS g ON g.booking = r.booking
         GROUP BY number, day
     ) AS t

@@ -1,17 +1,9 @@
-import AxeBuilder from '@axe-core/playwright';
-import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+import { expect, test, type APIRequestContext } from '@playwright/test';
+import { accessible, enter, key, post, watch } from './own';
 
 // The map of a real server, in a real browser: what is sent as a tracker sends it is seen as people see it.
 
-const key = process.env['MOTORPOOL_KEY'] ?? '';
-const authorized = { Authorization: `Bearer ${key}` };
 const hostile = '<img src=x onerror=alert(1)>';
-
-async function post(request: APIRequestContext, path: string, data: unknown) {
-	const response = await request.post(path, { headers: authorized, data });
-	expect(response.ok(), `${path}: ${await response.text()}`).toBe(true);
-	return (await response.json()) as { id: string };
-}
 
 /** Makes a vehicle with a tracker, and returns what sends a place of it. */
 async function tracked(request: APIRequestContext, nickname: string, plate: string) {
@@ -23,37 +15,6 @@ async function tracked(request: APIRequestContext, nickname: string, plate: stri
 			unique_id: `page-${plate}`, fix_at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
 			lat, lng, speed_mph: mph, course_deg: 90, ignition: mph > 0,
 		});
-}
-
-async function enter(page: Page) {
-	await page.goto('/map');
-	await page.getByLabel('API key', { exact: true }).fill(key);
-	await page.getByRole('button', { name: 'Use the key' }).click();
-	await expect(page.getByRole('status').filter({ hasText: 'Live' })).toBeVisible();
-}
-
-/** Fails the test with whatever the page asks of another server, or complains of. */
-function watch(page: Page) {
-	const faults: string[] = [];
-	page.on('request', (r) => {
-		const at = new URL(r.url());
-		if (!['blob:', 'data:'].includes(at.protocol) && at.host !== new URL(test.info().project.use.baseURL ?? '').host) faults.push(`asked ${r.url()}`);
-	});
-	page.on('console', (m) => {
-		// Without a session the first question is refused; the browser says so of itself.
-		if (m.type() === 'error' && !m.text().includes('401')) faults.push(m.text());
-	});
-	page.on('pageerror', (e) => faults.push(String(e)));
-	page.on('dialog', (d) => {
-		faults.push(`dialog ${d.message()}`);
-		void d.dismiss();
-	});
-	return faults;
-}
-
-async function accessible(page: Page) {
-	const { violations } = await new AxeBuilder({ page }).analyze();
-	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
 }
 
 test('a vehicle is seen to move, and its day is played back', async ({ page, request }) => {

@@ -19,28 +19,34 @@ const withKey: Middleware = {
 export const api = createClient<paths>({ baseUrl: '/' });
 api.use(withKey);
 
+type Problem = Partial<Schemas['Problem']>;
+
 /** Failure is what the interface said when it refused, in words for people. */
 export class Failure extends Error {
 	constructor(
 		readonly status: number,
-		detail: string,
+		readonly problem: Problem,
 	) {
-		super(detail);
+		super(problem.detail ?? problem.title ?? String(status));
+	}
+
+	/** What is wrong with a field: the member of the body at a JSON pointer. */
+	of(pointer: string): string {
+		const found = this.problem.errors?.filter((e) => e.pointer === pointer || e.pointer.startsWith(`${pointer}/`));
+		return found?.map((e) => e.detail).join(' ') ?? '';
 	}
 }
 
-interface Problem {
-	status?: number | undefined;
-	detail?: string | undefined;
-	title?: string | undefined;
+/** What was thrown, as a Failure. */
+export function failureOf(error: unknown): Failure {
+	return error instanceof Failure ? error : new Failure(0, { detail: wordsOf(error) });
 }
 
 /** What an answer has, or a Failure. */
 export async function answered<T>(asked: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
 	const { data, error, response } = await asked;
 	if (response.ok && data !== undefined) return data;
-	const problem = (error ?? {}) as Problem;
-	throw new Failure(response.status, problem.detail ?? problem.title ?? `${response.status} ${response.statusText}`);
+	throw new Failure(response.status, { title: `${response.status} ${response.statusText}`, ...(error as Problem | undefined) });
 }
 
 /** The words of whatever was thrown. */
@@ -74,7 +80,7 @@ export async function download(path: string, name: string) {
 	const response = await fetch(path, { headers: session.headers() });
 	if (!response.ok) {
 		const problem = (await response.json().catch(() => ({}))) as Problem;
-		throw new Failure(response.status, problem.detail ?? response.statusText);
+		throw new Failure(response.status, { title: response.statusText, ...problem });
 	}
 	const address = URL.createObjectURL(await response.blob());
 	const link = document.createElement('a');

@@ -92,6 +92,11 @@ class Fleet {
 		this.#stop?.abort();
 	}
 
+	/** Loads the vehicles again, as one was made or changed here. */
+	again(): Promise<void> {
+		return this.#load();
+	}
+
 	/** Loads the vehicles, or loads them again: what is known from the stream and is newer stays. Once at a time. */
 	async #load() {
 		if (this.#loading) return;

@@ -72,15 +72,89 @@ export function isDay(text: string): boolean {
 
 /** The instants at which a local day begins and ends, whatever its length. */
 export function spanOf(day: string): { from: number; until: number } {
-	const begin = (date: string): number => {
-		// What the clock of the zone shows at a guess says how far the guess is off; twice, as days of change shift it.
-		let at = Date.parse(`${date}T00:00:00Z`);
-		const target = at;
-		for (let turn = 0; turn < 2; turn++) at += target - shown(at);
-		return shown(at) < target ? at + target - shown(at) : at; // where there is no midnight, the first instant after it
-	};
-	const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
-	return { from: begin(day), until: begin(next) };
+	return { from: atClock(`${day}T00:00`), until: atClock(`${dayAfter(day, 1)}T00:00`) };
+}
+
+/** The day so many days after a day. */
+export function dayAfter(day: string, days: number): string {
+	return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The instant at which the clock of the account's zone shows a time, as 2026-11-24T09:00. */
+function atClock(local: string): number {
+	// What the clock of the zone shows at a guess says how far the guess is off; twice, as days of change shift it.
+	let at = Date.parse(`${local}Z`);
+	const target = at;
+	for (let turn = 0; turn < 2; turn++) at += target - shown(at);
+	return shown(at) < target ? at + target - shown(at) : at; // where there is no such time, the first instant after it
+}
+
+/** What an input of a date and a time holds, as an instant of the interface; undefined if it is empty. */
+export function instantOf(local: string): string | undefined {
+	const at = local ? atClock(local.slice(0, 16)) : NaN;
+	return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}
+
+/** What an input of a date and a time is to hold for an instant. */
+export function localInput(at: number | string): string {
+	return new Date(shown(new Date(at).getTime())).toISOString().slice(0, 16);
+}
+
+/** A date of the interface, as people read it. */
+export function dayText(day: string | null | undefined, style: 'medium' | 'short' = 'medium'): string {
+	if (!day) return say('unknown');
+	return new Intl.DateTimeFormat(settings.language, { dateStyle: style, timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+}
+
+/** A day of the week and of the month, for the head of a calendar. */
+export function weekday(day: string): string {
+	const format = new Intl.DateTimeFormat(settings.language, { weekday: 'short', day: 'numeric', month: 'numeric', timeZone: 'UTC' });
+	return format.format(new Date(`${day}T00:00:00Z`));
+}
+
+/** Money of the interface: an amount in the smallest unit of its currency. */
+export interface Money {
+	amount: number;
+	currency: string;
+}
+
+function digitsOf(currency: string): number {
+	return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+}
+
+export function money(m: Money | null | undefined): string {
+	if (!m) return '–';
+	const format = new Intl.NumberFormat(settings.language, { style: 'currency', currency: m.currency });
+	return format.format(m.amount / 10 ** digitsOf(m.currency));
+}
+
+/** What an input of an amount holds for money. */
+export function amountInput(m: Money | null | undefined): string {
+	return m ? (m.amount / 10 ** digitsOf(m.currency)).toFixed(digitsOf(m.currency)) : '';
+}
+
+/** Money that somebody typed, with a point or a comma; undefined if there is none. */
+export function moneyOf(text: string, currency: string): Money | undefined {
+	const value = Number(text.trim().replace(',', '.'));
+	if (!text.trim() || !Number.isFinite(value)) return undefined;
+	return { amount: Math.round(value * 10 ** digitsOf(currency)), currency };
+}
+
+export function distanceUnit(): string {
+	return settings.units === 'metric' ? 'km' : 'mi';
+}
+
+/** Miles that somebody typed in the units that were chosen; undefined if there are none. */
+export function milesOf(text: string | number | null | undefined): number | undefined {
+	const value = Number(text);
+	if (text == null || text === '' || !Number.isFinite(value)) return undefined;
+	return Math.round(settings.units === 'metric' ? value / kmPerMile : value);
+}
+
+/** What an input of a distance holds for miles. */
+export function milesInput(miles: number | null | undefined): string {
+	if (miles == null) return '';
+	return String(Math.round(settings.units === 'metric' ? miles * kmPerMile : miles));
 }
 
 /** What the clock of the account's zone shows at an instant, as if it were UTC. */

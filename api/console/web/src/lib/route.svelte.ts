@@ -19,6 +19,11 @@ class Route {
 		this.#read();
 	}
 
+	/** The parts of the path: bookings, bkg_1, pickup. */
+	get parts(): string[] {
+		return this.path.split('/').filter((part) => part);
+	}
+
 	/** Changes what is chosen without a step back to it. */
 	set(name: string, value: string) {
 		const query = new URLSearchParams(location.search);

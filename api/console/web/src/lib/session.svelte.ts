@@ -7,6 +7,7 @@ import { say, settings } from './settings.svelte';
 class Session {
 	state = $state<'unknown' | 'out' | 'in'>('unknown');
 	account = $state('');
+	currency = $state('USD');
 	fault = $state('');
 	byKey = $state(false);
 	#key = '';
@@ -21,9 +22,10 @@ class Session {
 		this.fault = '';
 		try {
 			const response = await fetch('/v1/account', { headers: this.headers() });
-			const answer = (await response.json()) as { name?: string; timezone?: string; detail?: string };
+			const answer = (await response.json()) as { name?: string; timezone?: string; currency?: string; detail?: string };
 			if (response.ok) {
 				this.account = answer.name ?? '';
+				if (answer.currency) this.currency = answer.currency;
 				if (answer.timezone) settings.zone = answer.timezone;
 				this.byKey = this.#key !== '';
 				this.state = 'in';

@@ -1,0 +1,233 @@
+import { expect, test, type APIRequestContext } from '@playwright/test';
+import { accessible, enter, post, watch } from './own';
+
+// A clerk's day on a real server, in a real browser: from a quote to the payment of a rental that came back damaged.
+
+const hostile = '<img src=x onerror=alert(1)>';
+const day = 86_400_000;
+const mark = Date.now().toString(36); // tells what this run made from what an earlier one did
+const local = (at: number) => new Date(at).toISOString().slice(0, 16); // the account's clock shows UTC
+
+interface Shop {
+	van: string;
+	car: string;
+	customer: string;
+	booking: string;
+	order: string;
+}
+let shop: Shop | undefined;
+
+/** A small business: two vehicles of a class with a price, a customer, a booking, and something due. Made once. */
+async function open(request: APIRequestContext): Promise<Shop> {
+	if (shop) return shop;
+	const made = async (path: string, data: unknown) => (await post(request, path, data)).id;
+	const rates = await made('/v1/rate_plans', {
+		name: 'Everyday', currency: 'USD', daily_rate: { amount: 6000, currency: 'USD' }, included_miles_per_day: 150,
+		extra_mile_fee: { amount: 35, currency: 'USD' }, deposit_amount: { amount: 25000, currency: 'USD' },
+		cancellation_steps: [{ hours_before: 72, fee_bp: 5000 }],
+	});
+	const kind = await made('/v1/vehicle_classes', { name: 'Compact', code: mark, rate_plan_id: rates });
+	const vehicle = (nickname: string, plate: string) => made('/v1/vehicles', {
+		make: 'Seat', model: 'Ibiza', year: 2024, nickname: `${nickname} ${mark}`, license_plate: `${plate} ${mark}`, vehicle_class_id: kind, fuel_type: 'gasoline', registration_expires_on: '2027-05-01',
+	});
+	const car = await vehicle('Comet', 'CL 1');
+	const van = await vehicle('Beetle', 'CL 2');
+	const customer = await made('/v1/customers', {
+		first_name: 'Ada', last_name: 'Muster', email: `ada.${mark}@example.com`, phone: '+12025550143', date_of_birth: '1990-04-01',
+		licence: { number: 'D1234567', country: 'US', region: 'TX', expires_on: '2031-01-01' }, address: { line1: '1 Main St', city: 'Austin', region: 'TX', country: 'US' },
+	});
+	await made('/v1/customers', { display_name: hostile, email: `hostile.${mark}@example.com` });
+	const at = Math.ceil(Date.now() / day) * day + 9 * 3_600_000;
+	const booking = await made('/v1/bookings', {
+		vehicle_id: van, customer_id: customer, confirm: true, pickup_at: new Date(at + day).toISOString(), return_at: new Date(at + 3 * day).toISOString(),
+	});
+	const task = await made('/v1/maintenance/tasks', { name: 'Oil change', every_mi: 6000 });
+	await made('/v1/maintenance/schedules', { task_id: task, vehicle_id: car, every_days: 180, anchor: { on: '2026-01-01' } }).catch(() => {});
+	const order = await made('/v1/maintenance/work_orders', { vehicle_id: van, title: 'New brake pads', type: 'corrective' });
+	return (shop = { van, car, customer, booking, order });
+}
+
+test("a clerk's day: quote, booking, pickup, return with damage, payment", async ({ page, request }) => {
+	const faults = watch(page);
+	const { customer } = await open(request);
+	await enter(page, `/bookings/new?customer=${customer}`);
+	const now = Math.floor(Date.now() / 60_000) * 60_000;
+	await page.getByLabel('Pickup', { exact: true }).fill(local(now + 10 * 60_000));
+	await page.getByLabel('Return', { exact: true }).fill(local(now + 2 * day));
+	await page.getByRole('radio', { name: `Comet ${mark}` }).check();
+	await expect(page.getByText(/^Quote /)).toBeVisible();
+	await expect(page.getByRole('listitem').filter({ hasText: 'Total' })).toContainText('$120.00');
+	await page.getByText('How the price came to be').click();
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('quote.png'), fullPage: true });
+	await page.getByRole('button', { name: 'Hold it for now' }).click();
+
+	await expect(page.getByRole('heading', { name: /^Booking / })).toBeVisible();
+	await page.getByRole('button', { name: 'Confirm', exact: true }).click();
+	await expect(page.getByText('Confirmed', { exact: true })).toBeVisible();
+	await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+	await expect(page.getByText('Cancelling now costs $60.00.')).toBeVisible(); // told, and not done
+	await page.getByRole('button', { name: 'Keep it' }).click();
+	await page.getByRole('button', { name: 'Note the hold' }).click();
+	await expect(page.getByText('Authorized', { exact: true })).toBeVisible();
+	await accessible(page);
+
+	await page.getByRole('link', { name: 'Pickup', exact: true }).click();
+	await page.getByLabel(/^Odometer/).fill('12000');
+	await page.getByRole('button', { name: 'Full' }).click();
+	await page.getByLabel('Signed by').fill('Ada Muster');
+	await accessible(page);
+	await page.getByRole('button', { name: 'Hand it over' }).click();
+	await expect(page.getByText('Active', { exact: true })).toBeVisible();
+
+	await page.getByRole('link', { name: 'Return', exact: true }).click();
+	await page.getByLabel(/^Odometer/).fill('11000'); // less than at the pickup
+	await page.getByRole('button', { name: 'Take it back' }).click();
+	await expect(page.getByRole('alert')).toBeVisible();
+	await expect(page.getByLabel(/^Odometer/)).toHaveAttribute('aria-invalid', 'true');
+	await page.getByLabel(/^Odometer/).fill('12100');
+	await page.getByRole('button', { name: 'Add damage' }).click();
+	await page.getByLabel('What is damaged').fill('Scratched door');
+	await page.getByLabel('Where').fill('Left');
+	await page.getByLabel(/^Estimated cost/).fill('80');
+	await page.getByLabel('Signed by').fill('Ada Muster');
+	await accessible(page);
+	await page.getByRole('button', { name: 'Take it back' }).click();
+
+	await expect(page.getByText('Completed', { exact: true })).toBeVisible();
+	const damage = page.getByRole('listitem').filter({ hasText: 'Scratched door' });
+	await damage.getByRole('button', { name: 'Charge it' }).click();
+	await expect(damage.getByText('Charged', { exact: true })).toBeVisible();
+	await expect(page.getByRole('definition').filter({ hasText: '$200.00' })).toBeVisible();
+	await page.getByRole('button', { name: 'Take a payment' }).click();
+	await expect(page.getByLabel(/^Amount/)).toHaveValue('200.00');
+	await page.getByRole('button', { name: 'Note the payment' }).click();
+	await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible();
+	await page.getByRole('button', { name: 'Make the agreement' }).click();
+	const agreement = page.getByRole('listitem').filter({ hasText: /^Agreement / });
+	const file = page.waitForEvent('download');
+	await agreement.getByRole('button', { name: 'PDF' }).click();
+	expect((await file).suggestedFilename()).toMatch(/\.pdf$/);
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('booking.png'), fullPage: true });
+	expect(faults).toEqual([]);
+});
+
+test('a booking is dragged: what is in the way is said before it is let go, and it can be undone', async ({ page, request }) => {
+	const faults = watch(page);
+	const { booking, van } = await open(request);
+	await enter(page, '/bookings');
+	const bar = page.locator(`a[href="/bookings/${booking}"]`);
+	const box = (await bar.boundingBox())!;
+	const lane = (await page.locator(`[data-vehicle="${van}"] .lane`).boundingBox())!;
+	const last = { named: page.locator('.head .cell').last(), drawn: page.locator(`[data-vehicle="${van}"] .cell`).last() };
+	expect((await last.named.boundingBox())!.x).toBeCloseTo((await last.drawn.boundingBox())!.x, 0);
+	const told = page.getByRole('status').filter({ hasText: /free|Taken|changed|before/ });
+	const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+	await page.mouse.move(middle.x, middle.y);
+	await page.mouse.down();
+	await page.mouse.move(middle.x + lane.width / 14, middle.y, { steps: 4 });
+	await expect(told).toContainText('free');
+	await page.mouse.up();
+	await expect(told).toContainText('was changed');
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(told).toContainText('as it was before');
+
+	// Something else comes to hold the vehicle two days later, and the page does not know.
+	const at = Math.ceil(Date.now() / day) * day + day * 5;
+	await post(request, `/v1/vehicles/${van}/blocks`, { kind: 'owner_use', reason: 'Moving house', from: new Date(at).toISOString(), until: new Date(at + 2 * day).toISOString() });
+	await page.mouse.move(middle.x, middle.y);
+	await page.mouse.down();
+	await page.mouse.move(middle.x + (lane.width / 14) * 3, middle.y, { steps: 6 });
+	await expect(page.getByRole('status').filter({ hasText: 'Taken' })).toBeVisible();
+	await page.screenshot({ path: test.info().outputPath('taken.png') });
+	await page.mouse.up();
+	await expect(page.getByRole('status').filter({ hasText: 'Nothing was changed' })).toBeVisible();
+	await accessible(page);
+	expect(faults).toEqual([]);
+});
+
+test('customers, vehicles and work orders are made and changed', async ({ page, request }) => {
+	const faults = watch(page);
+	await open(request);
+	await enter(page, '/customers/new');
+	await page.getByLabel('First name').fill('Grace');
+	await page.getByLabel('Last name').fill('Beispiel');
+	await page.getByLabel('Email').fill('no address');
+	await page.getByLabel('Email').evaluate((input: HTMLInputElement) => (input.form!.noValidate = true));
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByLabel('Email')).toHaveAttribute('aria-invalid', 'true');
+	await page.getByLabel('Email').fill('grace@example.com');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: 'Grace Beispiel' })).toBeFocused();
+	await page.getByRole('button', { name: 'Do not rent to them' }).click();
+	await page.getByLabel('Reason').fill('Never paid');
+	await page.getByRole('button', { name: 'Do not rent to them' }).last().click();
+	await expect(page.getByText('Never paid')).toBeVisible();
+	await accessible(page);
+
+	await page.getByRole('link', { name: 'Vehicles' }).click();
+	await page.getByRole('link', { name: 'New vehicle' }).click();
+	await page.getByLabel('Make').fill('Fiat');
+	await page.getByLabel('Model').fill('Panda');
+	await page.getByLabel('License plate').fill(`CL ${mark}`);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: `CL ${mark}` })).toBeVisible();
+	await page.getByRole('link', { name: 'Edit' }).click();
+	await page.getByLabel('Name', { exact: true }).fill('Bear');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: 'Bear' })).toBeVisible();
+	await page.getByRole('button', { name: 'Note a reading' }).click();
+	await page.getByLabel(/^Odometer/).fill('5000');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByText('5,000 mi').first()).toBeVisible();
+	await accessible(page);
+
+	await page.getByRole('link', { name: 'New work order' }).click();
+	await page.getByLabel('What is to be done').fill('Wash');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('button', { name: 'Start' }).click();
+	await expect(page.getByText('In progress', { exact: true })).toBeVisible();
+	await page.getByRole('button', { name: 'Add a cost' }).click();
+	await page.getByLabel(/^Cost of one/).fill('35');
+	await page.getByRole('button', { name: 'Add a cost' }).last().click();
+	await expect(page.getByText('$35.00').last()).toBeVisible();
+	await page.getByRole('button', { name: 'Done' }).click();
+	await page.getByLabel(/^Odometer/).fill('5010');
+	await page.getByRole('button', { name: 'Done' }).last().click();
+	await expect(page.getByText('Completed', { exact: true })).toBeVisible();
+	await accessible(page);
+	expect(faults).toEqual([]);
+});
+
+for (const theme of ['light', 'dark'] as const) {
+	for (const [size, viewport] of Object.entries({ desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } })) {
+		test(`the clerk's pages can be read: ${theme}, ${size}`, async ({ browser, request }) => {
+			const { van, customer, booking, order } = await open(request);
+			const context = await browser.newContext({ colorScheme: theme, viewport, locale: 'de-DE' });
+			const page = await context.newPage();
+			const faults = watch(page);
+			await enter(page, '/bookings');
+			const pages = {
+				calendar: '/bookings', bookings: '/bookings?view=list', booking: `/bookings/${booking}`, new: `/bookings/new?customer=${customer}`,
+				pickup: `/bookings/${booking}/pickup`, customers: '/customers', customer: `/customers/${customer}`, 'customer-edit': `/customers/${customer}/edit`,
+				vehicles: '/vehicles', vehicle: `/vehicles/${van}`, 'vehicle-edit': `/vehicles/${van}/edit`, maintenance: '/maintenance', order: `/maintenance/${order}`,
+			};
+			for (const [name, at] of Object.entries(pages)) {
+				await page.evaluate((to) => {
+					history.pushState(null, '', to);
+					dispatchEvent(new PopStateEvent('popstate'));
+				}, at);
+				await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+				await expect(page.getByText('Lädt …')).toHaveCount(0);
+				await page.waitForTimeout(600); // lists wait for the last letter of a search
+				await expect(page.getByText('Lädt …')).toHaveCount(0);
+				await page.screenshot({ path: test.info().outputPath(`${name}.png`) });
+				expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
+				await accessible(page);
+			}
+			expect(faults).toEqual([]);
+			await context.close();
+		});
+	}
+}

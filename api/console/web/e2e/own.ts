@@ -1,0 +1,45 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
+
+// What the tests of pages share.
+
+export const key = process.env['MOTORPOOL_KEY'] ?? '';
+const authorized = { Authorization: `Bearer ${key}` };
+
+export async function post<T = { id: string }>(request: APIRequestContext, path: string, data: unknown): Promise<T> {
+	const response = await request.post(path, { headers: authorized, data });
+	expect(response.ok(), `${path}: ${await response.text()}`).toBe(true);
+	return (await response.json()) as T;
+}
+
+/** Signs in with the key, at a page. */
+export async function enter(page: Page, at = '/map') {
+	await page.goto(at);
+	await page.getByLabel('API key', { exact: true }).or(page.getByLabel('API-Schlüssel', { exact: true })).fill(key);
+	await page.getByRole('button', { name: /^(Use the key|Schlüssel verwenden)$/ }).click();
+	await expect(page.getByRole('status').filter({ hasText: 'Live' })).toBeVisible();
+}
+
+/** Fails the test with whatever the page asks of another server, or complains of. */
+export function watch(page: Page) {
+	const faults: string[] = [];
+	page.on('request', (r) => {
+		const at = new URL(r.url());
+		if (!['blob:', 'data:'].includes(at.protocol) && at.host !== new URL(test.info().project.use.baseURL ?? '').host) faults.push(`asked ${r.url()}`);
+	});
+	page.on('console', (m) => {
+		// The browser says of itself that something was refused: the first question without a session, and what a test wants refused.
+		if (m.type() === 'error' && !/status of (401|409|422)/.test(m.text())) faults.push(m.text());
+	});
+	page.on('pageerror', (e) => faults.push(String(e)));
+	page.on('dialog', (d) => {
+		faults.push(`dialog ${d.message()}`);
+		void d.dismiss();
+	});
+	return faults;
+}
+
+export async function accessible(page: Page) {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
+}

@@ -1,0 +1,55 @@
+import { answered, api, everyPage, listed, type Schemas } from './api';
+
+// Names of what records point at. They are asked for once, when a page first shows one.
+
+type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks';
+
+class Names {
+	#known = $state<Record<string, string>>({});
+	classes = $state.raw<Schemas['VehicleClass'][]>([]);
+	locations = $state.raw<Schemas['Location'][]>([]);
+	#asked = new Set<string>();
+
+	/** Loads the vehicle classes and locations, once. */
+	load() {
+		if (this.#asked.has('all')) return;
+		this.#asked.add('all');
+		const query = (cursor?: string) => ({ params: { query: { per_page: 100, sort: 'name', ...(cursor ? { cursor } : {}) } } });
+		void everyPage<Schemas['VehicleClass']>((c) => listed(api.GET('/v1/vehicle_classes', query(c))), (found) => {
+			this.classes = [...this.classes, ...found];
+			for (const one of found) this.note(one.id, one.name);
+		}).catch(() => this.#asked.delete('all'));
+		void everyPage<Schemas['Location']>((c) => listed(api.GET('/v1/locations', query(c))), (found) => {
+			this.locations = [...this.locations, ...found];
+			for (const one of found) this.note(one.id, one.name);
+		}).catch(() => {});
+	}
+
+	note(id: string, name: string | null | undefined) {
+		if (name) this.#known[id] = name;
+	}
+
+	/** The name of a record; its id until the name has come. */
+	of(kind: Kind, id: string | null | undefined): string {
+		if (!id) return '–';
+		const known = this.#known[id];
+		if (known) return known;
+		if (!this.#asked.has(id)) {
+			this.#asked.add(id);
+			void this.#ask(kind, id).catch(() => {}); // the id stands for it
+		}
+		return id;
+	}
+
+	async #ask(kind: Kind, id: string) {
+		const params = { params: { path: { id } } };
+		if (kind === 'customers') {
+			const customer = await answered(api.GET('/v1/customers/{id}', params));
+			this.note(id, customer.display_name);
+		} else if (kind === 'vehicle_classes') this.note(id, (await answered(api.GET('/v1/vehicle_classes/{id}', params))).name);
+		else if (kind === 'locations') this.note(id, (await answered(api.GET('/v1/locations/{id}', params))).name);
+		else this.note(id, (await answered(api.GET('/v1/maintenance/tasks/{id}', params))).name);
+	}
+}
+
+export const names = new Names();
