@@ -56,7 +56,7 @@ type liveWriter struct {
 	others            []string // of another account
 	other             fleet.AccountID
 	otherKey          string
-	bookings, issues  []string
+	issues            []string
 	n                 uint64
 	did               string
 	tried             map[string]int
