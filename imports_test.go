@@ -104,7 +104,7 @@ var allowed = []struct {
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/page", "api/seal", "api/oauth/token"}, nil},
 	{"api/transfer",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/export", "api/sheet"}, nil},
-	{"api/track", []string{"", "query", "query/area", "query/pair", "api/rest", "api/auth", "api/record",
+	{"api/track", []string{"", "query", "query/area", "query/pair", "api/roster", "api/rest", "api/auth", "api/record",
 		"api/desk", "api/desk/...", "api/driver", "api/rental", "api/export", "api/eventview", "api/units",
 		"api/command"}, nil},
 	{"api/rent",

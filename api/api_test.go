@@ -26,6 +26,7 @@ import (
 	"github.com/motorpool/fleet/api/outbound"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/api/seal"
 	"github.com/motorpool/fleet/api/user"
 	"github.com/motorpool/fleet/api/user/password"
@@ -98,6 +99,9 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 		name += " on " + server.Listener.Addr().String() // the store has another world's first
 	}
 	w.db = deps.DB
+	if deps.Roster == nil && memory != nil {
+		deps.Roster = memory(t, deps.DB)
+	}
 	deps.Events = &eventtest.Publisher{T: t, To: deps.Events, Check: func() *eventtest.Check {
 		if w.unfit {
 			return nil
@@ -122,6 +126,9 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	w.key = w.newKey(w.account, auth.Admin)
 	return w
 }
+
+// memory is what each world has between it and the store, if it is set: what is asked is answered alike without.
+var memory func(*testing.T, driver.Conn) *roster.Roster
 
 // sealKeys are keys of a test alone.
 func sealKeys(t *testing.T) seal.Ring {

@@ -1,7 +1,7 @@
 // Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would
 // take otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream"
 // measures many open streams, "loadtest bookings" the interface over a million bookings, "loadtest reports" the reports
-// over ten years of 5,000 vehicles.
+// over ten years of 5,000 vehicles, "loadtest screens" what open screens ask for again and again.
 package main
 
 import (
@@ -36,6 +36,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if len(args) > 0 && args[0] == "bookings" {
 		return runBookings(ctx, args[1:])
+	}
+	if len(args) > 0 && args[0] == "screens" {
+		return runScreens(ctx, args[1:])
 	}
 	if len(args) > 0 && args[0] == "reports" {
 		return runReports(ctx, args[1:])

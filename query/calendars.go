@@ -18,6 +18,22 @@ type Hold struct {
 	Expires     time.Time // when it lapses by itself; zero for never
 	Begins      string    // the location where the vehicle must be at From; empty for any
 	Ends        string    // the location where it is left; empty for where it was
+	Open        bool      // past its end it lasts until now
+}
+
+// HoldsAt returns those of the holds that BusyVehicles found for any time from an instant on which it would find at a
+// later one.
+func HoldsAt(holds []Hold, now time.Time) []Hold {
+	var left []Hold
+	for _, h := range holds {
+		if h.Open && !h.Until.After(now) {
+			h.Until = time.UnixMilli(now.UnixMilli() + 1).UTC()
+		}
+		if h.Until.UnixMilli() > now.UnixMilli() && (h.Expires.IsZero() || h.Expires.UnixMilli() > now.UnixMilli()) {
+			left = append(left, h)
+		}
+	}
+	return left
 }
 
 // BusyVehicles returns the holds that overlap [from, until), by vehicle; those that have lapsed at now do not count.
@@ -57,11 +73,13 @@ func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, cl
 		var id uint64
 		var refs, begins, ends []string
 		var froms, untils, expires []time.Time
-		if err := row.Scan(&id, &refs, &froms, &untils, &expires, &begins, &ends); err != nil {
+		var open []bool
+		if err := row.Scan(&id, &refs, &froms, &untils, &expires, &begins, &ends, &open); err != nil {
 			return err
 		}
 		for i := range refs {
-			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC(), Begins: begins[i], Ends: ends[i]}
+			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC(), Begins: begins[i], Ends: ends[i],
+				Open: open[i]}
 			if expires[i].UnixMilli() != 0 {
 				h.Expires = expires[i].UTC()
 			}

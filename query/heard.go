@@ -18,6 +18,13 @@ type Heard struct {
 	Online   bool
 	Interval time.Duration // in which it reports, in whole minutes; 0 if it has not been learnt
 	Within   time.Duration // silence for longer than that is offline
+	Until    time.Time     // the last instant at which it is online if nothing comes
+}
+
+// Now is what was read before as it stands at a later instant of the same hour, if nothing came.
+func (h Heard) Now(now time.Time) Heard {
+	h.Online = !h.At.IsZero() && now.UnixMilli() <= h.Until.UnixMilli()
+	return h
 }
 
 // DevicesHeard returns when devices of an account were last heard of: of some, or of all with none given. Those of
@@ -56,14 +63,14 @@ func heardOf(ctx context.Context, db driver.Conn, by string, args []any) (map[ui
 	all := map[uint64]Heard{}
 	err := schemas.EachRow(ctx, db, "read what was heard", heardText(by), args, func(row schemas.Row) error {
 		var id uint64
-		var at time.Time
+		var at, until time.Time
 		var online uint8
 		var interval, within int64
-		if err := row.Scan(&id, &at, &online, &interval, &within); err != nil {
+		if err := row.Scan(&id, &at, &online, &interval, &within, &until); err != nil {
 			return err
 		}
 		all[id] = Heard{At: at.UTC(), Online: online != 0, Interval: time.Duration(interval) * time.Second,
-			Within: time.Duration(within) * time.Second}
+			Within: time.Duration(within) * time.Second, Until: until.UTC()}
 		return nil
 	})
 	return all, err

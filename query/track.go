@@ -64,6 +64,24 @@ func trackOf(points []trackPoint, first time.Time) OdometerTrack {
 	return t
 }
 
+// VehiclesAhead returns, of some vehicles of an account, the next instants at which meters change by time alone. Most
+// have none.
+func VehiclesAhead(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	now time.Time) (map[uint64]time.Time, error) {
+	next := map[uint64]time.Time{}
+	err := schemas.EachRow(ctx, db, "read what is ahead of vehicles", schemas.Query("vehicles_ahead"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+		clickhouse.Named("now", now.UnixMilli()),
+	}, func(row schemas.Row) error {
+		var id uint64
+		var at time.Time
+		err := row.Scan(&id, &at)
+		next[id] = at
+		return err
+	})
+	return next, err
+}
+
 // addTracks works out the odometers of vehicles that have driven since they were read and have no tracker that tells
 // them. It goes by the trips and readings as they stand, so that late fixes and readings that are taken back end alike.
 func addTracks(ctx context.Context, db driver.Conn, account fleet.AccountID, all map[uint64]Meters,

@@ -1,9 +1,9 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -56,6 +56,7 @@ func (r *Roster) begin(k *kind, account fleet.AccountID) *entry {
 	if e := k.entries[account]; e != nil {
 		return e
 	}
+	delete(k.out, account)
 	e := &entry{account: account, kind: k, loaded: make(chan struct{})}
 	e.asked.Store(r.clock())
 	k.entries[account] = e
@@ -69,8 +70,25 @@ var errRoom = errors.New("there is no room for so many records")
 // errOff says that nothing can be kept in memory.
 var errOff = errors.New("the tables are not those of one server alone")
 
-// loadWithin is how long loading may take.
-const loadWithin = time.Minute
+// Bounds of loading.
+const (
+	loadWithin  = time.Minute
+	loadAgain   = 5 * time.Second  // after which what could not be loaded is tried again
+	crowdedOut  = 30 * time.Second // after which what others needed the room of is loaded again
+	loadsAtOnce = 4
+)
+
+// turn waits until there is a place among those that load, and turnOver gives it back.
+func (r *Roster) turn(ctx context.Context) error {
+	select {
+	case r.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *Roster) turnOver() { <-r.turns }
 
 // load reads the records of an entry, which looks know already: what is inserted meanwhile they hand over.
 func (r *Roster) load(e *entry, began int64) {
@@ -78,15 +96,27 @@ func (r *Roster) load(e *entry, began int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
 	defer cancel()
 	var all []*query.Held
-	room := r.cfg.Memory
-	err := e.kind.listing.EachHeld(ctx, r.db, query.HeldOf{Accounts: []uint64{uint64(e.account)}},
-		func(_ fleet.AccountID, h *query.Held, _ bool) error {
-			if room -= int64(h.Size()); room < 0 {
+	var ahead []tableAhead
+	size := int64(0)
+	defer func() { r.loading.Add(-size) }()
+	of := query.HeldOf{Accounts: []uint64{uint64(e.account)}}
+	err := r.turn(ctx)
+	if err == nil {
+		defer r.turnOver()
+		err = e.kind.listing.EachHeld(ctx, r.db, of, func(_ fleet.AccountID, h *query.Held, _ bool) error {
+			n := int64(h.Size())
+			if size += n; r.loading.Add(n) > r.cfg.Memory {
 				return errRoom
 			}
 			all = append(all, h)
 			return nil
 		})
+	}
+	if err == nil { // what was written to the log alone before any look
+		err = r.readAhead(ctx, of.Accounts, []string{e.kind.name}, 0, func(_ fleet.AccountID, _ string, a tableAhead) {
+			ahead = append(ahead, a)
+		})
+	}
 	if err != nil {
 		r.metrics.failed.Inc()
 		r.log.Warn("records could not be brought to memory, and come from the store", "kind", e.kind.name, "error", err)
@@ -97,12 +127,14 @@ func (r *Roster) load(e *entry, began int64) {
 			return
 		}
 		r.forget(e)
+		r.keepOut(e, loadAgain)
 		return
 	}
 	r.metrics.loads.Inc()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := &view{table: newTable(all), since: began}
+	v = v.told(ahead)
 	v = v.told(e.ahead)
 	v = v.with(e.pending)
 	e.pending, e.ahead = nil, nil
@@ -154,26 +186,55 @@ func (k *kind) all() []*entry {
 // letGo lets go what nobody asked for since an instant, and then, while there is too much, what nobody asked for
 // longest.
 func (r *Roster) letGo(since int64) {
-	var left []*entry
+	var left []kept
 	for _, k := range r.names {
+		k.letIn(r.clock())
 		for _, e := range k.all() {
 			if e.asked.Load() < since {
 				r.forget(e)
 			} else {
-				left = append(left, e)
+				left = append(left, kept{e.asked.Load(), func() { r.forget(e); r.keepOut(e, crowdedOut) }})
 			}
 		}
 	}
-	if r.bytes.Load() <= r.cfg.Memory {
-		return
+	for _, w := range r.watchers {
+		for _, one := range w.kept() {
+			if one.asked < since {
+				one.gone()
+			} else {
+				left = append(left, one)
+			}
+		}
 	}
-	slices.SortFunc(left, func(a, b *entry) int { return int(a.asked.Load() - b.asked.Load()) })
-	for _, e := range left {
+	slices.SortFunc(left, func(a, b kept) int { return cmp.Compare(a.asked, b.asked) })
+	for _, one := range left {
 		if r.bytes.Load() <= r.cfg.Memory {
 			return
 		}
-		r.forget(e)
+		one.gone()
 	}
+}
+
+// keepOut has an entry that was let go not loaded again for a while: what failed would most likely fail again, and what
+// made room would crowd out others, and they it.
+func (r *Roster) keepOut(e *entry, how time.Duration) {
+	e.kind.mu.Lock()
+	defer e.kind.mu.Unlock()
+	e.kind.out[e.account] = r.clock() + int64(how)
+}
+
+// letIn forgets who was kept out long enough.
+func (k *kind) letIn(now int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	maps.DeleteFunc(k.out, func(_ fleet.AccountID, until int64) bool { return until <= now })
+}
+
+// isOut says that an account's records are not to be loaded yet.
+func (k *kind) isOut(account fleet.AccountID, now int64) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.out[account] > now
 }
 
 // with returns the view after revisions came to the table, in any order. One that is not newer changes nothing.
@@ -255,6 +316,9 @@ func (r *Roster) lookAt(ctx context.Context, began int64) error {
 			if err := r.lookAtKind(ctx, k, seen[k.listing.Table], parts[k.listing.Table]); err != nil {
 				return err
 			}
+		}
+		if err := r.lookAtSources(ctx, seen, parts); err != nil {
+			return err
 		}
 	}
 	r.seen = seen
@@ -400,18 +464,9 @@ func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
 		kind    string
 	}
 	found := map[owner][]tableAhead{}
-	err := schemas.EachRow(ctx, r.db, "look for new revisions", schemas.Query("record_ahead"), []any{
-		clickhouse.Named("accounts", accounts), clickhouse.Named("kinds", kinds), clickhouse.Named("block", first),
-	}, func(row schemas.Row) error {
-		var account uint64
-		var kind string
-		var a tableAhead
-		if err := row.Scan(&account, &kind, &a.id, &a.revision); err != nil {
-			return fmt.Errorf("read a revision: %w", err)
-		}
-		of := owner{fleet.AccountID(account), kind}
+	err := r.readAhead(ctx, accounts, kinds, first, func(account fleet.AccountID, kind string, a tableAhead) {
+		of := owner{account, kind}
 		found[of] = append(found[of], a)
-		return nil
 	})
 	if err != nil {
 		return err
@@ -430,4 +485,22 @@ func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
 		}
 	}
 	return nil
+}
+
+// readAhead hands over the newest revision that the log has of each record, of some accounts and kinds, of what came to
+// it from a block on.
+func (r *Roster) readAhead(ctx context.Context, accounts []uint64, kinds []string, block int64,
+	take func(fleet.AccountID, string, tableAhead)) error {
+	return schemas.EachRow(ctx, r.db, "look for new revisions", schemas.Query("record_ahead"), []any{
+		clickhouse.Named("accounts", accounts), clickhouse.Named("kinds", kinds), clickhouse.Named("block", block),
+	}, func(row schemas.Row) error {
+		var account uint64
+		var kind string
+		var a tableAhead
+		if err := row.Scan(&account, &kind, &a.id, &a.revision); err != nil {
+			return err
+		}
+		take(fleet.AccountID(account), kind, a)
+		return nil
+	})
 }

@@ -14,6 +14,13 @@ type metrics struct {
 	forgotten prometheus.Counter
 	changes   prometheus.Counter
 	failed    prometheus.Counter
+	kept      prometheus.Counter // facts of vehicles
+	read      prometheus.Counter
+}
+
+func (m *metrics) facts(kept, read int) {
+	m.kept.Add(float64(kept))
+	m.read.Add(float64(read))
 }
 
 func (m *metrics) answered(memory bool) {
@@ -34,7 +41,10 @@ func newMetrics(registerer prometheus.Registerer, r *Roster) (*metrics, error) {
 			Help: help}, value)
 	}
 	const answers = "Questions for records that are kept in memory, by what answered."
+	const facts = "Facts of vehicles beside their records, by what told them."
 	m := &metrics{
+		kept:      counter("facts_total", facts, prometheus.Labels{"from": "memory"}),
+		read:      counter("facts_total", facts, prometheus.Labels{"from": "store"}),
 		memory:    counter("answers_total", answers, prometheus.Labels{"from": "memory"}),
 		store:     counter("answers_total", answers, prometheus.Labels{"from": "store"}),
 		loads:     counter("loads_total", "Times that an account's records of a kind were brought to memory.", nil),
@@ -42,7 +52,7 @@ func newMetrics(registerer prometheus.Registerer, r *Roster) (*metrics, error) {
 		changes:   counter("changes_total", "Revisions that looks at the store have found.", nil),
 		failed:    counter("failures_total", "Looks and loads that failed.", nil),
 	}
-	for _, c := range []prometheus.Collector{m.memory, m.store, m.loads, m.forgotten, m.changes, m.failed,
+	for _, c := range []prometheus.Collector{m.memory, m.store, m.loads, m.forgotten, m.changes, m.failed, m.kept, m.read,
 		gauge("bytes", "Memory that records take, about.", func() float64 { return float64(r.bytes.Load()) }),
 		gauge("records", "Records in memory.", func() float64 { return float64(r.records.Load()) }),
 		gauge("lag_seconds", "How old the newest look at the store is; 0 while nobody asks.",

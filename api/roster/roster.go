@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,13 +35,13 @@ type Config struct {
 	Idle   time.Duration // after which what nobody asks for is let go
 	Lag    time.Duration // how old the look may be that an answer goes by
 	Every  time.Duration // how often the store is looked at while somebody asks
-	Wait   time.Duration // that a request waits for memory, before it asks the store
+	Wait   time.Duration // that a request waits for memory, before it asks the store, which is no faster then
 }
 
 // DefaultConfig returns the settings used when nothing else is said.
 func DefaultConfig() Config {
 	return Config{Memory: 256 << 20, Idle: 15 * time.Minute, Lag: 250 * time.Millisecond, Every: 100 * time.Millisecond,
-		Wait: 250 * time.Millisecond}
+		Wait: 2 * time.Second}
 }
 
 // Validate says what is wrong with the settings.
@@ -69,10 +70,16 @@ type Roster struct {
 	kinds   map[*query.Listing]*kind
 	names   map[string]*kind
 
+	watchers []watcher // what follows of the tables
+	places   *places
+
 	asked   atomic.Int64 // when somebody asked last
+	resumed atomic.Int64 // when somebody asked after nobody had for a while
 	looked  atomic.Int64 // when the last look that ended well began; 0 before the first
 	bytes   atomic.Int64
 	records atomic.Int64
+	loading atomic.Int64  // bytes of what is being loaded
+	turns   chan struct{} // of those that load
 
 	mu   sync.Mutex
 	look *looking // that is under way
@@ -91,6 +98,7 @@ type kind struct {
 	name    string
 	mu      sync.RWMutex
 	entries map[fleet.AccountID]*entry
+	out     map[fleet.AccountID]int64 // until when what was let go is not loaded again
 }
 
 // looking is a look that is under way. Instants are nanoseconds since the roster was made.
@@ -105,11 +113,20 @@ func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog
 		return nil, err
 	}
 	r := &Roster{cfg: cfg, db: db, log: log, start: time.Now(), tables: []string{logTable},
+		turns: make(chan struct{}, loadsAtOnce),
 		kinds: map[*query.Listing]*kind{}, names: map[string]*kind{}}
 	for name, l := range Kinds {
-		k := &kind{listing: l, name: name, entries: map[fleet.AccountID]*entry{}}
+		k := &kind{listing: l, name: name, entries: map[fleet.AccountID]*entry{},
+			out: map[fleet.AccountID]int64{}}
 		r.kinds[l], r.names[name], r.tables = k, k, append(r.tables, l.Table)
 	}
+	for _, s := range sources {
+		if !slices.Contains(r.tables, s.table) {
+			r.tables = append(r.tables, s.table)
+		}
+	}
+	r.places = &places{r: r, of: map[fleet.AccountID]*placesOf{}}
+	r.watchers = []watcher{r.places}
 	var err error
 	r.metrics, err = newMetrics(registerer, r)
 	return r, err
@@ -185,8 +202,17 @@ func (r *Roster) Wrote(account fleet.AccountID, name string) {
 			continue
 		}
 		if e := k.entry(account); e != nil {
-			e.written.Store(max(now, e.written.Load()))
+			raise(&e.written, now)
 		}
+	}
+	for _, w := range r.watchers {
+		w.wrote(account, now)
+	}
+}
+
+// raise makes an instant a later one; it never makes it an earlier one.
+func raise(at *atomic.Int64, to int64) {
+	for old := at.Load(); old < to && !at.CompareAndSwap(old, to); old = at.Load() {
 	}
 }
 
@@ -205,8 +231,7 @@ func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.Accou
 	if k == nil {
 		return nil
 	}
-	now := r.clock()
-	r.asked.Store(now)
+	now := r.ask()
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Wait)
 	defer cancel()
 	for range 2 { // what a look lets go of is loaded again
@@ -221,6 +246,9 @@ func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.Accou
 func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, now int64) (v *view, gone bool) {
 	e := k.entry(account)
 	if e == nil {
+		if k.isOut(account, now) {
+			return nil, false
+		}
 		// Before anything is read, the parts must be known that it is read of.
 		if r.looked.Load() == 0 && !r.wait(ctx, 0) {
 			return nil, false
@@ -323,13 +351,24 @@ func (r *Roster) Run(ctx context.Context) error {
 	}
 }
 
-// Lag is how old the newest look is; 0 while nobody asks.
+// ask notes that somebody asks now.
+func (r *Roster) ask() int64 {
+	now := r.clock()
+	if before := r.asked.Load(); before == 0 || now-before > int64(askedFor) {
+		raise(&r.resumed, now)
+	}
+	r.asked.Store(now)
+	return now
+}
+
+// Lag is how old the newest look is, or for how long one has been missing since somebody asks again; 0 while nobody
+// asks.
 func (r *Roster) Lag() time.Duration {
 	now, asked := r.clock(), r.asked.Load()
 	if asked == 0 || now-asked > int64(askedFor) || r.off.Load() {
 		return 0
 	}
-	return time.Duration(now - r.looked.Load())
+	return time.Duration(now - max(r.looked.Load(), r.resumed.Load()))
 }
 
 // Check says that the roster is behind, for /readyz: the store answers meanwhile.

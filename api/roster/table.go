@@ -50,10 +50,15 @@ func (t *table) add(h *query.Held, sign int) {
 	}
 }
 
+// pieceBefore returns the piece that has an id, if any has.
+func (t *table) pieceBefore(id uint64) int {
+	return min(len(t.pieces), max(0, sort.Search(len(t.pieces), func(i int) bool { return t.pieces[i][0].ID > id })-1))
+}
+
 // get returns the record of an id, or nil.
 func (t *table) get(id uint64) *query.Held {
-	i := sort.Search(len(t.pieces), func(i int) bool { return t.pieces[i][0].ID > id }) - 1
-	if i < 0 {
+	i := t.pieceBefore(id)
+	if i == len(t.pieces) {
 		return nil
 	}
 	at, ok := slices.BinarySearchFunc(t.pieces[i], id, func(h *query.Held, id uint64) int { return cmp.Compare(h.ID, id) })

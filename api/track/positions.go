@@ -417,15 +417,9 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 			a.latestRows(all[min(p.Offset(), len(all)):], f.Near != nil, metric))
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
-	all, err := query.LatestPositions(r.Context(), a.DB, f)
+	all, total, err := a.LatestPositions(r.Context(), f)
 	if err != nil {
 		return err
-	}
-	total := len(all)
-	if p.After != nil || f.Offset > 0 || total == f.Limit { // else all of them are here
-		if total, err = query.CountLatest(r.Context(), a.DB, f); err != nil {
-			return err
-		}
 	}
 	return rest.WriteRows(w, r, list, p, total, columns, a.latestRows(all, f.Near != nil, metric))
 }

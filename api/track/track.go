@@ -9,6 +9,7 @@ import (
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 )
 
 // API holds the resources of the tracking half.
@@ -25,14 +26,18 @@ type API struct {
 	alertAcks   *record.Log[record.AlertAck]
 	tripDrivers *record.Log[record.TripDriver]
 	jobs        *record.Log[record.Job]
+
+	known *roster.Facts[known] // of vehicles
 }
 
 // New makes the tracking half on a server. It registers nothing.
 func New(s *rest.Server, d *desk.Desk, changes ChangePublisher) *API {
-	return &API{
+	a := &API{
 		Server: s, Changes: changes, desk: d, accounts: d.Accounts, vehicles: d.Vehicles,
 		devices: record.NewLog(s.Store, record.Devices), geofences: record.NewLog(s.Store, record.Geofences),
 		alertRules: record.NewLog(s.Store, record.AlertRules), alertAcks: record.NewLog(s.Store, record.AlertAcks),
 		tripDrivers: record.NewLog(s.Store, record.TripDrivers), jobs: record.NewLog(s.Store, record.Jobs),
 	}
+	a.known = roster.NewFacts(s.Roster, s.Now, a.readKnown)
+	return a
 }

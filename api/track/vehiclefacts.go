@@ -46,27 +46,10 @@ var movingFacts = []string{"status_until", "is_rentable", "current_booking_id", 
 
 // addFacts fills in what follows for vehicles, which are one account's, from other records and from today.
 func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint64, views []Vehicle,
-	expand []string) error {
-	now := a.Now()
-	holds, err := query.BusyVehicles(ctx, a.DB, account, 0, ids, now, now.AddDate(100, 0, 0), now)
-	if err != nil {
-		return err
-	}
-	over, err := a.returned(ctx, account, holds, now)
-	if err != nil {
-		return err
-	}
-	owner, err := a.accounts.Get(ctx, account, uint64(account))
-	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
-		return err
-	}
-	unsafe, err := query.OpenSafetyIssues(ctx, a.DB, account, ids)
-	if err != nil {
-		return err
-	}
+	all map[uint64]known, now time.Time, expand []string) error {
 	for i := range views {
-		v := &views[i]
-		today := localDate(now, v.Timezone, owner.Body.Timezone)
+		v, k := &views[i], all[ids[i]]
+		today := localDate(now, v.Timezone, k.home)
 		var odometer *int
 		if v.CurrentMileageMi != nil {
 			odometer = rest.WholeOrNull(float64(*v.CurrentMileageMi))
@@ -77,15 +60,15 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 		if !v.StatusUntil.After(now) {
 			v.StatusUntil = record.Instant{} // it did not end by itself then
 		}
-		v.addHolds(holds[ids[i]], over, now)
-		v.addFleet(now, owner.Body.Timezone)
-		for _, issue := range unsafe[ids[i]] {
+		v.addHolds(query.HoldsAt(k.holds, now), k.over, now)
+		v.addFleet(now, k.home)
+		for _, issue := range k.unsafe {
 			v.IsRentable = false
 			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+
 				" is open and critical to safety: the vehicle is not handed over")
 		}
 	}
-	if err := a.addStranded(ctx, account, views, holds, ids, now, owner.Body.Timezone); err != nil {
+	if err := a.addStranded(ctx, account, views, all, ids, now); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(views, func(v Vehicle) bool { return len(v.Warnings) > 0 }) {
@@ -105,27 +88,8 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 	return nil
 }
 
-// returned says which bookings have begun to hold and are completed: they hold no more than the buffer after them.
-func (a *API) returned(ctx context.Context, account fleet.AccountID, holds map[uint64][]query.Hold,
-	now time.Time) (map[string]bool, error) {
-	var begun []uint64
-	for _, some := range holds {
-		for _, h := range some {
-			if id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref); err == nil && !h.From.After(now) {
-				begun = append(begun, id)
-			}
-		}
-	}
-	completed, err := query.CompletedBookings(ctx, a.DB, account, begun)
-	over := make(map[string]bool, len(completed))
-	for _, id := range completed {
-		over[fleet.FormatID(fleet.BookingPrefix, id)] = true
-	}
-	return over, err
-}
-
-// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them nothing is left
-// but the buffer after a rental that is.
+// addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them that have
+// begun, over, nothing is left but the buffer after a rental that is.
 func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Time) {
 	slices.SortFunc(holds, func(a, b query.Hold) int { return a.From.Compare(b.From) })
 	free := now
@@ -133,7 +97,8 @@ func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Ti
 		if !h.From.After(free) && h.Until.After(free) {
 			free = h.Until
 		}
-		if v.NextBookingID == nil && strings.HasPrefix(h.Ref, fleet.BookingPrefix) && h.Ref != v.StatusCause && !over[h.Ref] {
+		if v.NextBookingID == nil && strings.HasPrefix(h.Ref, fleet.BookingPrefix) && h.Ref != v.StatusCause &&
+			(h.From.After(now) || !over[h.Ref]) {
 			v.NextBookingID = &h.Ref
 		}
 	}
@@ -175,23 +140,24 @@ func (v *Vehicle) addFleet(now time.Time, home string) {
 
 // addStranded says which bookings still have vehicles for times at which those are not in the fleet any more, or not
 // yet.
-func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []Vehicle, holds map[uint64][]query.Hold,
-	ids []uint64, now time.Time, home string) error {
+func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []Vehicle, all map[uint64]known,
+	ids []uint64, now time.Time) error {
 	near := map[int][]uint64{} // by the place in views
-	var all []uint64
+	var named []uint64
 	for i := range views {
-		from, until := record.InFleet(&views[i].VehicleFields, views[i].Timezone, home)
-		for _, h := range holds[ids[i]] {
+		k := all[ids[i]]
+		from, until := record.InFleet(&views[i].VehicleFields, views[i].Timezone, k.home)
+		for _, h := range query.HoldsAt(k.holds, now) {
 			id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref)
 			if err == nil && (!until.IsZero() && h.Until.After(until) || from.After(now) && h.From.Before(from)) {
-				near[i], all = append(near[i], id), append(all, id)
+				near[i], named = append(near[i], id), append(named, id)
 			}
 		}
 	}
-	if all == nil {
+	if named == nil {
 		return nil
 	}
-	found, err := query.RecordsByID(ctx, a.DB, &query.Bookings, account, all)
+	found, err := query.RecordsByID(ctx, a.DB, &query.Bookings, account, named)
 	if err != nil {
 		return err
 	}
@@ -205,7 +171,8 @@ func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []
 			if b.Body.Status == record.BookingCompleted {
 				continue
 			}
-			fault := record.NotInFleet(&v.VehicleFields, b.Body.PickupAt.Time, b.Body.ReturnAt.Time, now, v.Timezone, home)
+			fault := record.NotInFleet(&v.VehicleFields, b.Body.PickupAt.Time, b.Body.ReturnAt.Time, now, v.Timezone,
+				all[ids[i]].home)
 			if fault != nil {
 				v.Warnings = append(v.Warnings, "the booking "+fleet.FormatID(fleet.BookingPrefix, id)+" has the vehicle, and its "+
 					strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+": give it another vehicle, or other times")

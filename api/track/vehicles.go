@@ -207,57 +207,38 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 		ids[i] = rec.ID
 	}
 	account := records[0].Account
-	live, err := query.LiveOf(ctx, a.DB, account, ids)
+	all, now, err := a.known.Of(ctx, account, ids)
 	if err != nil {
 		return nil, err
 	}
-	meters, err := query.MetersNow(ctx, a.DB, account, ids, a.Now())
-	if err != nil {
-		return nil, err
-	}
-	stored, err := query.DevicesOf(ctx, a.DB, account, ids)
-	if err != nil {
-		return nil, err
-	}
-	now := a.Now()
-	heard, err := query.VehiclesHeard(ctx, a.DB, account, ids, now)
-	if err != nil {
-		return nil, err
-	}
-	on := map[string][]Device{} // devices by the vehicle that they are on now
-	for _, row := range stored {
-		rec, err := rest.FromStored[record.Device](account, row)
-		if err != nil {
-			return nil, err
-		}
-		if vehicle := rec.Body.VehicleNow(now); vehicle != "" {
-			on[vehicle] = append(on[vehicle], showDevice(rec, now))
-		}
-	}
-	all := make([]Vehicle, len(records))
+	vehicles := make([]Vehicle, len(records))
 	for i, rec := range records {
-		v := showVehicle(rec)
+		v, k := showVehicle(rec), all[rec.ID]
 		v.DeviceIDs = []string{}
-		for _, d := range on[v.ID] {
-			v.DeviceIDs = append(v.DeviceIDs, d.ID)
+		var on []Device
+		for _, device := range k.devices {
+			if device.Body.VehicleNow(now) == v.ID {
+				v.DeviceIDs = append(v.DeviceIDs, fleet.FormatID(fleet.DevicePrefix, device.ID))
+				on = append(on, showDevice(device, now))
+			}
 		}
 		if slices.Contains(expand, "devices") {
-			v.Devices = rest.NonNil(on[v.ID])
+			v.Devices = rest.NonNil(on)
 			if err := a.hearDevices(ctx, account, v.Devices); err != nil {
 				return nil, err
 			}
 		}
-		v.HeardState = heardState(heard[rec.ID])
-		a.addLive(&v, live[rec.ID])
-		v.addLevels(&rec.Body, live[rec.ID])
-		v.addMeters(meters[rec.ID])
-		all[i] = v
+		v.HeardState = heardState(k.heard.Now(now))
+		a.addLive(&v, k.live)
+		v.addLevels(&rec.Body, k.live)
+		v.addMeters(k.meters)
+		vehicles[i] = v
 	}
-	if err := a.addFacts(ctx, account, ids, all, expand); err != nil {
+	if err := a.addFacts(ctx, account, ids, vehicles, all, now, expand); err != nil {
 		return nil, err
 	}
 	views := make([]rest.Shown, len(records))
-	for i, v := range all {
+	for i, v := range vehicles {
 		views[i] = rest.Shown{View: v, Live: liveMark(v)}
 	}
 	return views, nil

@@ -2,9 +2,10 @@
 -- which each device reports. The mark by is device or vehicle; lists join this by heard_id. Of all of the account with none given.
 -- interval_s: nine tenths of the week before are silences of at most that, by whole minutes; 0 if it was heard of less than three
 -- times. within_s: for how long a device may be silent: what the device says or else the account, or else three intervals, but no
--- less than five minutes and no more than 26 hours; an hour where there is no interval.
+-- less than five minutes and no more than 26 hours; an hour where there is no interval. online_until: until when it is online if nothing comes.
 -- EXPLAIN indexes=1, one of 100 accounts of 200 devices each: 1 granule of heard, of heard_hours those of the account and week.
-SELECT heard_id, max(last_heard) AS last_heard_at, max(recent) AS online, argMax(every, last_heard) AS interval_s, argMax(within, last_heard) AS within_s
+SELECT heard_id, max(last_heard) AS last_heard_at, max(recent) AS online, argMax(every, last_heard) AS interval_s, argMax(within, last_heard) AS within_s,
+    max(last_heard + toIntervalSecond(within)) AS online_until
 FROM (
     SELECT h./*by*/ AS heard_id, h.at AS last_heard, i.interval_s AS every,
         toInt64(multiIf(d.own > 0, d.own, a.own > 0, a.own, every > 0, least(greatest(3 * every, 300), 93600), 3600)) AS within,

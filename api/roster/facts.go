@@ -1,0 +1,355 @@
+package roster
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
+)
+
+// Facts keeps what was read of vehicles beside their records, each until a look finds that it may be other, or until it
+// is by time alone. What is not kept is read: for all who ask in one moment together.
+type Facts[T any] struct {
+	r    *Roster
+	now  func() time.Time
+	read func(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Fact[T], error)
+
+	mu sync.RWMutex
+	of map[fleet.AccountID]*factsOf[T]
+}
+
+// Fact is what was read of a vehicle.
+type Fact[T any] struct {
+	Value    T
+	Until    time.Time // the last instant at which it holds if nothing is written
+	Bookings []uint64  // by which it goes
+	Size     int       // bytes of memory, about
+
+	since time.Time
+}
+
+// factsOf are those of an account.
+type factsOf[T any] struct {
+	asked   atomic.Int64
+	written atomic.Int64
+	gone    atomic.Bool
+	facts   sync.Map // by vehicle, *Fact[T]
+
+	mu      sync.Mutex // of whoever changes facts
+	bytes   int64
+	running *batch[T] // that is read
+	next    *batch[T] // of those who ask meanwhile
+}
+
+// batch are vehicles of which facts are read together.
+type batch[T any] struct {
+	vehicles map[uint64]bool
+	done     chan struct{}
+	found    map[uint64]Fact[T]
+	err      error
+	stale    changes // what looks have found since it began
+}
+
+// NewFacts makes a memory of facts that read tells, which says of each vehicle that it is given. With a nil roster
+// nothing is kept.
+func NewFacts[T any](r *Roster, now func() time.Time, read func(context.Context, fleet.AccountID, []uint64,
+	time.Time) (map[uint64]Fact[T], error)) *Facts[T] {
+	f := &Facts[T]{r: r, now: now, read: read, of: map[fleet.AccountID]*factsOf[T]{}}
+	if r != nil {
+		r.watchers = append(r.watchers, f)
+	}
+	return f
+}
+
+// Of returns the facts of some vehicles of an account as they stand, and the instant for which they do.
+func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID,
+	vehicles []uint64) (map[uint64]T, time.Time, error) {
+	found := make(map[uint64]T, len(vehicles))
+	a := f.account(ctx, account)
+	if a == nil {
+		now := f.now()
+		return found, now, f.readInto(ctx, account, vehicles, now, found)
+	}
+	now := f.now()
+	var missing []uint64
+	for _, id := range vehicles {
+		if kept, ok := a.facts.Load(id); ok {
+			if fact := kept.(*Fact[T]); !now.Before(fact.since) && !now.After(fact.Until) {
+				found[id] = fact.Value
+				continue
+			}
+		}
+		missing = append(missing, id)
+	}
+	f.r.metrics.facts(len(found), len(missing))
+	if len(missing) == 0 {
+		return found, now, nil
+	}
+	b := f.ask(a, account, missing)
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return nil, now, ctx.Err()
+	}
+	if a.gone.Load() { // what is read of the account from now on is not older
+		f.wrote(account, f.r.clock())
+	}
+	for _, id := range missing {
+		found[id] = b.found[id].Value
+	}
+	return found, now, b.err
+}
+
+// readInto reads facts that are not kept, after which no older ones are shown.
+func (f *Facts[T]) readInto(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time,
+	found map[uint64]T) error {
+	read, err := f.read(ctx, account, vehicles, now)
+	for id, fact := range read {
+		found[id] = fact.Value
+	}
+	if f.r != nil {
+		f.wrote(account, f.r.clock())
+	}
+	return err
+}
+
+// account returns what is kept of an account, if that is known to stand: nil if it is not.
+func (f *Facts[T]) account(ctx context.Context, account fleet.AccountID) *factsOf[T] {
+	r := f.r
+	if r == nil || r.off.Load() {
+		return nil
+	}
+	now := r.ask()
+	f.mu.RLock()
+	a := f.of[account]
+	f.mu.RUnlock()
+	need := now - int64(r.cfg.Lag)
+	if a != nil {
+		need = max(need, a.written.Load())
+	}
+	if !r.fresh(ctx, max(need, 0)) {
+		return nil
+	}
+	if a == nil { // now that the parts are known that things are read of
+		f.mu.Lock()
+		if a = f.of[account]; a == nil {
+			a = &factsOf[T]{}
+			f.of[account] = a
+		}
+		f.mu.Unlock()
+	}
+	a.asked.Store(now)
+	if a.gone.Load() {
+		return nil
+	}
+	return a
+}
+
+// ask has facts read with the next batch.
+func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, vehicles []uint64) *batch[T] {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.next == nil {
+		a.next = &batch[T]{vehicles: map[uint64]bool{}, done: make(chan struct{})}
+		if a.running == nil {
+			go f.readAll(a, account)
+		}
+	}
+	for _, id := range vehicles {
+		a.next.vehicles[id] = true
+	}
+	return a.next
+}
+
+// Bounds of reading facts.
+const (
+	factsWithin = 30 * time.Second
+	factsAtOnce = 1000
+	factsBeside = 300 // a question for so many takes little longer than one for a few
+)
+
+// neighbours adds vehicles of an account to those of which facts are read, while they are few: those that come next by
+// their ids and are not known, which will most likely be asked for.
+func (r *Roster) neighbours(account fleet.AccountID, vehicles map[uint64]bool, known func(uint64) bool) {
+	e := r.kinds[&query.Vehicles].entry(account)
+	if e == nil || r.bytes.Load() > r.cfg.Memory {
+		return
+	}
+	v := e.view.Load()
+	if v == nil {
+		return
+	}
+	for _, first := range slices.Sorted(maps.Keys(vehicles)) {
+		for _, piece := range v.table.pieces[v.table.pieceBefore(first):] {
+			for _, h := range piece {
+				if len(vehicles) >= factsBeside {
+					return
+				}
+				if h.ID > first && !known(h.ID) {
+					vehicles[h.ID] = true
+				}
+			}
+		}
+	}
+}
+
+// readAll reads batches until there is none.
+func (f *Facts[T]) readAll(a *factsOf[T], account fleet.AccountID) {
+	for {
+		a.mu.Lock()
+		b := a.next
+		a.running, a.next = b, nil
+		a.mu.Unlock()
+		if b == nil {
+			return
+		}
+		f.readBatch(a, b, account)
+		a.mu.Lock()
+		if b.err == nil {
+			a.keep(f.r, b)
+		}
+		a.mu.Unlock()
+		close(b.done)
+	}
+}
+
+func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID) {
+	ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
+	defer cancel()
+	if b.err = f.r.turn(ctx); b.err != nil {
+		return
+	}
+	defer f.r.turnOver()
+	f.r.neighbours(account, b.vehicles, func(id uint64) bool {
+		_, ok := a.facts.Load(id)
+		return ok
+	})
+	b.found = make(map[uint64]Fact[T], len(b.vehicles))
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.vehicles)), factsAtOnce) {
+		now := f.now()
+		found, err := f.read(ctx, account, some, now)
+		if err != nil {
+			b.err = err
+			return
+		}
+		for id, fact := range found {
+			fact.since = now
+			b.found[id] = fact
+		}
+	}
+}
+
+// keep keeps what a batch has found, but for what may be other since it began. The lock of the account is held.
+func (a *factsOf[T]) keep(r *Roster, b *batch[T]) {
+	if a.gone.Load() || b.stale.any || b.stale.facts {
+		return
+	}
+	for id, fact := range b.found {
+		if !b.stale.touch(id, fact.Bookings) {
+			a.drop(r, id)
+			a.facts.Store(id, &fact)
+			a.add(r, int64(fact.Size))
+		}
+	}
+}
+
+// touch says whether facts of a vehicle, which go by some bookings, may be others.
+func (c *changes) touch(vehicle uint64, bookings []uint64) bool {
+	return c.any || c.facts || c.vehicles[vehicle] ||
+		len(c.bookings) > 0 && slices.ContainsFunc(bookings, func(id uint64) bool { return c.bookings[id] })
+}
+
+func (a *factsOf[T]) drop(r *Roster, id uint64) {
+	if old, ok := a.facts.LoadAndDelete(id); ok {
+		a.add(r, -int64(old.(*Fact[T]).Size))
+	}
+}
+
+func (a *factsOf[T]) add(r *Roster, bytes int64) {
+	a.bytes += bytes
+	r.bytes.Add(bytes)
+}
+
+// changed lets go of what a look has found to be other.
+func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
+	f.mu.RLock()
+	a := f.of[account]
+	f.mu.RUnlock()
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running != nil {
+		a.running.stale.join(c)
+	}
+	if !c.any && !c.facts && len(c.bookings) == 0 {
+		for id := range c.vehicles {
+			a.drop(f.r, id)
+		}
+		return
+	}
+	a.facts.Range(func(id, fact any) bool {
+		if c.touch(id.(uint64), fact.(*Fact[T]).Bookings) {
+			a.drop(f.r, id.(uint64))
+		}
+		return true
+	})
+}
+
+// join adds others to the changes.
+func (c *changes) join(o *changes) {
+	c.any, c.facts = c.any || o.any, c.facts || o.facts
+	for _, both := range []struct {
+		to   *map[uint64]bool
+		from map[uint64]bool
+	}{{&c.vehicles, o.vehicles}, {&c.bookings, o.bookings}, {&c.places, o.places}} {
+		if *both.to == nil {
+			*both.to = map[uint64]bool{}
+		}
+		maps.Copy(*both.to, both.from)
+	}
+}
+
+func (f *Facts[T]) wrote(account fleet.AccountID, at int64) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if a := f.of[account]; a != nil {
+		raise(&a.written, at)
+	}
+}
+
+func (f *Facts[T]) accounts() []fleet.AccountID {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return slices.Collect(maps.Keys(f.of))
+}
+
+func (f *Facts[T]) kept() []kept {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var all []kept
+	for account, a := range f.of {
+		all = append(all, kept{a.asked.Load(), func() { f.forget(account, a) }})
+	}
+	return all
+}
+
+// forget lets go of what is kept of an account.
+func (f *Facts[T]) forget(account fleet.AccountID, a *factsOf[T]) {
+	f.mu.Lock()
+	if f.of[account] == a {
+		delete(f.of, account)
+	}
+	f.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.gone.Swap(true) {
+		f.r.bytes.Add(-a.bytes)
+	}
+}

@@ -1,0 +1,167 @@
+package roster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// source is a table of which something follows that is kept.
+type source struct {
+	table string
+	of    reach
+	key   string // by what a row says whose it is
+	where string // which rows matter
+}
+
+// reach is what may be other when a row of a source is new.
+type reach int
+
+const (
+	ofVehicle reach = 1 << iota // the facts of the vehicle that it names
+	ofPlace                     // the place of that vehicle
+	ofBooking                   // facts that go by the booking that it names
+	ofAccount                   // facts of the account
+)
+
+// sources are the tables of which follows what is known of vehicles beside their records.
+var sources = []source{
+	{"vehicle_state", ofVehicle | ofPlace, "vehicle", ""},
+	{"vehicles", ofPlace, "id", ""},
+	{"vehicle_mileage", ofVehicle, "vehicle", ""},
+	{"telemetry_latest", ofVehicle, "vehicle", ""},
+	{"meters", ofVehicle, "vehicle", ""},
+	{"trips", ofVehicle, "vehicle", ""},
+	{"heard", ofVehicle, "vehicle", ""},
+	{"heard_hours", ofVehicle, "", ""}, // of which vehicles, heard_changed.sql tells
+	{"calendars", ofVehicle, "id", "AND kind = 'calendar'"},
+	{"bookings", ofBooking, "id", ""},
+	{"devices", ofAccount, "0", ""},
+	{"issues", ofAccount, "0", ""},
+	{"accounts", ofAccount, "0", ""},
+	{logTable, ofAccount, "0", "AND kind = 'account'"},
+}
+
+// changes are what a look has found of an account.
+type changes struct {
+	vehicles map[uint64]bool // of which the facts may be others
+	places   map[uint64]bool // vehicles of which the place may be another
+	bookings map[uint64]bool
+	facts    bool // all facts may be others
+	any      bool // anything may
+}
+
+// watcher keeps what follows of sources.
+type watcher interface {
+	accounts() []fleet.AccountID
+	changed(fleet.AccountID, *changes)
+	wrote(account fleet.AccountID, at int64)
+	kept() []kept
+}
+
+// kept is what takes memory.
+type kept struct {
+	asked int64
+	gone  func() // lets go of it
+}
+
+// lookAtSources tells those who keep what was worked out of sources which of it may be other by now.
+func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts map[string][]part) error {
+	watched := map[fleet.AccountID]bool{}
+	for _, w := range r.watchers {
+		for _, account := range w.accounts() {
+			watched[account] = true
+		}
+	}
+	if len(watched) == 0 {
+		return nil
+	}
+	accounts := make([]uint64, 0, len(watched))
+	for account := range watched {
+		accounts = append(accounts, uint64(account))
+	}
+	args := []any{clickhouse.Named("accounts", accounts)}
+	var texts []string
+	every := false
+	for i := range sources {
+		s := &sources[i]
+		before, now := r.seen[s.table], seen[s.table]
+		first, _, other := before.since(&now, parts[s.table])
+		if every = every || other; first == 0 {
+			continue
+		}
+		block := fmt.Sprintf("block_%d", i)
+		texts, args = append(texts, s.question(block)), append(args, clickhouse.Named(block, first))
+	}
+	found := map[fleet.AccountID]*changes{}
+	of := func(account fleet.AccountID) *changes {
+		if found[account] == nil {
+			found[account] = &changes{vehicles: map[uint64]bool{}, places: map[uint64]bool{}, bookings: map[uint64]bool{}}
+		}
+		return found[account]
+	}
+	if every {
+		for account := range watched {
+			of(account).any = true
+		}
+	} else if texts != nil {
+		err := schemas.EachRow(ctx, r.db, "look for what changed of vehicles", strings.Join(texts, "\nUNION ALL\n"), args,
+			func(row schemas.Row) error {
+				var table string
+				var account, id uint64
+				if err := row.Scan(&table, &account, &id); err != nil {
+					return err
+				}
+				of(fleet.AccountID(account)).add(table, id)
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+	}
+	for account, c := range found {
+		for _, w := range r.watchers {
+			w.changed(account, c)
+		}
+	}
+	return nil
+}
+
+// question asks for what changed since a block, the name of a parameter.
+func (s *source) question(block string) string {
+	text := schemas.Query("rows_changed")
+	if s.key == "" {
+		text = schemas.Query("heard_changed")
+	}
+	return strings.NewReplacer("/*table*/", s.table, "/*owner*/ 0", s.key, "/*where*/", s.where, "{block:",
+		"{"+block+":").Replace(text)
+}
+
+func (c *changes) add(table string, id uint64) {
+	s := sources[slices.IndexFunc(sources, func(s source) bool { return s.table == table })]
+	for _, some := range []struct {
+		of reach
+		in map[uint64]bool
+	}{{ofVehicle, c.vehicles}, {ofPlace, c.places}, {ofBooking, c.bookings}} {
+		if s.of&some.of != 0 {
+			some.in[id] = true
+		}
+	}
+	c.facts = c.facts || s.of&ofAccount != 0
+}
+
+// fresh says whether all that stood at an instant is known, and waits for it if it may be in a moment.
+func (r *Roster) fresh(ctx context.Context, need int64) bool {
+	if r.looked.Load() > need {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Wait)
+	defer cancel()
+	return r.wait(ctx, need)
+}

@@ -1,0 +1,142 @@
+package track
+
+import (
+	"context"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
+	"github.com/motorpool/fleet/query"
+)
+
+// known is what other tables than its own know of a vehicle, by which it is shown. It is shared and never changed. Who
+// shows it works out what holds at that moment.
+type known struct {
+	live    query.Live
+	meters  query.Meters
+	heard   query.Heard
+	devices []record.Record[record.Device] // that are or were on it
+	holds   []query.Hold                   // that are not over
+	over    map[string]bool                // bookings that are completed
+	unsafe  []uint64                       // open issues that are critical for safety
+	home    string                         // the time zone of the account
+}
+
+// readKnown reads what is known of vehicles.
+func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint64,
+	now time.Time) (map[uint64]roster.Fact[known], error) {
+	live, err := query.LiveOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	meters, err := query.MetersNow(ctx, a.DB, account, ids, now)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := query.VehiclesAhead(ctx, a.DB, account, ids, now)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := query.DevicesOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	heard, err := query.VehiclesHeard(ctx, a.DB, account, ids, now)
+	if err != nil {
+		return nil, err
+	}
+	holds, err := query.BusyVehicles(ctx, a.DB, account, 0, ids, now, now.AddDate(100, 0, 0), now)
+	if err != nil {
+		return nil, err
+	}
+	bookings, over, err := a.bookingsOf(ctx, account, holds)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := a.accounts.Get(ctx, account, uint64(account))
+	if err != nil && fleet.CodeOf(err) != fleet.CodeNotFound {
+		return nil, err
+	}
+	unsafe, err := query.OpenSafetyIssues(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	on := map[string][]record.Record[record.Device]{}
+	for _, row := range stored {
+		rec, err := rest.FromStored[record.Device](account, row)
+		if err != nil {
+			return nil, err
+		}
+		named := map[string]bool{}
+		for _, s := range rec.Body.Assignments {
+			if !named[s.VehicleID] {
+				named[s.VehicleID] = true
+				on[s.VehicleID] = append(on[s.VehicleID], rec)
+			}
+		}
+	}
+	all := make(map[uint64]roster.Fact[known], len(ids))
+	for _, id := range ids {
+		k := known{live: live[id], meters: meters[id], heard: heard[id], holds: holds[id], over: over,
+			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], unsafe: unsafe[id], home: owner.Body.Timezone}
+		all[id] = roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), Bookings: bookings[id], Size: k.size()}
+	}
+	return all, nil
+}
+
+// bookingsOf returns which bookings have vehicles, by vehicle, and which of all these are completed.
+func (a *API) bookingsOf(ctx context.Context, account fleet.AccountID,
+	holds map[uint64][]query.Hold) (map[uint64][]uint64, map[string]bool, error) {
+	of := map[uint64][]uint64{}
+	var all []uint64
+	for vehicle, some := range holds {
+		for _, h := range some {
+			if id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref); err == nil {
+				of[vehicle], all = append(of[vehicle], id), append(all, id)
+			}
+		}
+	}
+	completed, err := query.CompletedBookings(ctx, a.DB, account, all)
+	over := make(map[string]bool, len(completed))
+	for _, id := range completed {
+		over[fleet.FormatID(fleet.BookingPrefix, id)] = true
+	}
+	return of, over, err
+}
+
+// until is the last instant at which all of it holds that holdsAt, deviceOn and heard do not work out: in which
+// interval devices report is told by whole hours of the week before; an odometer that a tracker told counts for a week;
+// and next is when a reading of the future, or the present of a trip, changes the meters, if any does.
+func (k *known) until(now, next time.Time) time.Time {
+	until := now.Add(-1).Truncate(time.Hour).Add(time.Hour)
+	if told := k.live.MileageTime; told != 0 {
+		if week := told.Time().AddDate(0, 0, 7); week.After(now) {
+			until = earlier(until, week.Add(-time.Millisecond))
+		}
+	}
+	if !next.IsZero() {
+		until = earlier(until, next.Add(-time.Millisecond))
+	}
+	return until
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// size is about how many bytes of memory it takes.
+func (k *known) size() int {
+	n := 700
+	for _, h := range k.holds {
+		n += 160 + len(h.Ref) + len(h.Begins) + len(h.Ends)
+	}
+	for i := range k.devices {
+		n += 600 + 100*len(k.devices[i].Body.Assignments)
+	}
+	return n
+}
