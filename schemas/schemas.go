@@ -209,7 +209,8 @@ func rewritten(ctx context.Context, db driver.Conn, m Migration) error {
 	}
 	for {
 		var left bool
-		if err := db.QueryRow(ctx, Query("mutations_left"), clickhouse.Named("table", found[1])).Scan(&left); err != nil {
+		err := db.QueryRow(ctx, Query("mutations_left"), clickhouse.Named("table", found[1])).Scan(&left)
+		if err != nil {
 			return fmt.Errorf("look what is left to do before %s: %w", m.Version, err)
 		}
 		if !left {
