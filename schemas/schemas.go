@@ -200,8 +200,8 @@ var rewrites = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(MATERIALIZE (?:COLU
 // clears finds the table of a file that takes a column from the parts that there are.
 var clears = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(?:CLEAR|DROP|RENAME) COLUMN`)
 
-// rewritten returns when what older files have written anew is done, where a file needs that: the server takes no column
-// from a table while it writes that anew.
+// rewritten returns when what older files have written anew is done, where a file needs that: the server takes no
+// column from a table while it writes that anew.
 func rewritten(ctx context.Context, db driver.Conn, m Migration) error {
 	found := clears.FindStringSubmatch(m.SQL)
 	if found == nil {
