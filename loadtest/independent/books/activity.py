@@ -52,12 +52,13 @@ def bucket(buckets, number):
 class Happened:
     """Something that counts on a local day."""
 
-    def __init__(self, day, vehicle, adds, of=None, once=None, lists=None, most=None):
+    def __init__(self, day, vehicle, adds, of=None, once=None, lists=None, most=None, trips=1):
         self.day, self.vehicle, self.adds = day, vehicle, adds
         self.of = of        # the booking or quote whose class, location, channel and customer count
         self.once = once or {}    # whom a figure counts once
         self.lists = lists or {}  # of what quantiles are taken
         self.most = most or {}    # of what the highest is told
+        self.trips = trips        # of how many its miles and the like are the sum, each rounded by itself
 
 
 class Activity:
@@ -110,7 +111,7 @@ class Activity:
                 for name, value in h.adds.items():
                     sums[name] += value
                     if name.endswith(("_mi", "_gal", "_kwh")) and value:
-                        blurs[name] += 1
+                        blurs[name] += h.trips
                 for name, value in h.lists.items():
                     lists[name].append(value)
                 for name, value in h.once.items():
@@ -351,7 +352,7 @@ class Activity:
     def driven(self, field):
         """What was driven or burnt on each day of each vehicle, all and on rent, trips divided by time. A way that nobody saw
         may last as long as a tracker was silent: one of more than 62 days counts on its first 62."""
-        out = collections.defaultdict(lambda: [0, 0])
+        out = collections.defaultdict(lambda: [0, 0, 0])
         rented = self.books.rented()
         for t in self.trips:
             amount = decimal.Decimal(str(t.get(field) or 0))
@@ -362,12 +363,13 @@ class Activity:
                 row = out[day, t["vehicle_id"]]
                 row[0] += amount * (ends - begins) / (until - since)
                 row[1] += amount * on_rent / (until - since)
+                row[2] += 1
         return out
 
     def distance(self, since, until, currency):
-        for (day, vehicle), (miles, on_rent) in self.driven("distance_mi").items():
+        for (day, vehicle), (miles, on_rent, trips) in self.driven("distance_mi").items():
             yield Happened(day, vehicle, {"driven_mi": miles, "rented_mi": on_rent, "outside_mi": miles - on_rent,
-                                          "driven_days": int(miles > 0)})
+                                          "driven_days": int(miles > 0)}, trips=trips)
         for t in self.trips:
             estimated = decimal.Decimal(str(t["distance_estimated_mi"]))
             adds = {"estimated_mi": estimated, "trips": int(not t["unrecorded"])}
@@ -404,11 +406,11 @@ class Activity:
                 "charges": 1, "charging_s": self.seconds(c), "unmetered_charges": int(kwh is None),
                 "charged_kwh": decimal.Decimal(str(kwh or 0)),
                 "electric_kwh": decimal.Decimal(str(kwh or 0)) if c["vehicle_id"] in electric else 0})
-        for (day, vehicle), (miles, _) in self.driven("distance_mi").items():
+        for (day, vehicle), (miles, _, trips) in self.driven("distance_mi").items():
             burnt = fuel[day, vehicle][0]
             yield Happened(day, vehicle, {
                 "driven_mi": miles, "electric_mi": miles if vehicle in electric else 0, "fuel_gal": burnt,
-                "fuelled_mi": miles if burnt else 0})
+                "fuelled_mi": miles if burnt else 0}, trips=trips)
         for e in self.books.entries:
             if e["ledger_account"] in ("cost.fuel", "cost.charging") and e["amount"]["currency"] == currency:
                 yield Happened(datetime.date.fromisoformat(e["local_on"]), e["vehicle_id"] or "",

@@ -233,12 +233,12 @@ class Statements:
                     out[key][0][name] += value
                 out[key][1].update(gps_mi=trips)
         if group not in ("booking", "channel", "customer"):
-            for (day, vehicle), (miles, on_rent) in self.activity.driven("distance_mi").items():
+            for (day, vehicle), (miles, on_rent, trips) in self.activity.driven("distance_mi").items():
                 if since <= day <= until:
                     for key in self.books.keys(group, day, vehicle):
                         out[key][0]["driven_mi"] += miles
                         out[key][0]["outside_mi"] += miles - on_rent
-                        out[key][1].update(driven_mi=1, outside_mi=1)
+                        out[key][1].update(driven_mi=trips, outside_mi=trips)
         else:
             for sums, _ in out.values():
                 sums.update(dict.fromkeys(("driven_mi", "outside_mi"), None))  # of vehicles, and of no booking
