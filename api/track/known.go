@@ -35,9 +35,11 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := query.VehiclesAhead(ctx, a.DB, account, ids, now)
-	if err != nil {
-		return nil, err
+	var ahead map[uint64]time.Time
+	if a.Roster != nil { // else nothing is kept, and nobody asks until when it holds
+		if ahead, err = query.VehiclesAhead(ctx, a.DB, account, ids, now); err != nil {
+			return nil, err
+		}
 	}
 	stored, err := query.DevicesOf(ctx, a.DB, account, ids)
 	if err != nil {
