@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"net"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/motorpool/fleet/loadtest/bookingload"
@@ -25,45 +21,18 @@ func runBookings(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	path, err := filepath.Abs(*binary)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "motorpool-bookings-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	s, err := system.Start(ctx, path, dir, "", log)
-	if err != nil {
-		return err
-	}
-	result, err := func() (bookingload.Result, error) {
+	return onSystem(ctx, *binary, func(s *system.System) (result bookingload.Result, err error) {
 		if o.Key, err = s.Output("key", "create", "--account", "Records", "--scopes", "admin"); err != nil {
-			return bookingload.Result{}, err
+			return result, err
 		}
 		for range 2 {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			url, _, err := serveBeside(s)
 			if err != nil {
-				return bookingload.Result{}, err
+				return result, err
 			}
-			address := l.Addr().String()
-			l.Close()
-			if _, err := s.Start("serve", "--http", address, "--ops", "127.0.0.1:0"); err != nil {
-				return bookingload.Result{}, err
-			}
-			o.Bases = append(o.Bases, "http://"+address)
+			o.Bases = append(o.Bases, url)
 		}
 		time.Sleep(3 * time.Second) // until both serve
 		return bookingload.Run(ctx, s, o)
-	}()
-	if err == nil {
-		err = result.Write(os.Stdout)
-	}
-	return errors.Join(err, s.Stop())
+	})
 }

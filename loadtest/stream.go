@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/motorpool/fleet/loadtest/stream"
@@ -24,31 +21,11 @@ func runStream(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	path, err := filepath.Abs(*binary)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "motorpool-stream-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	log, err := os.Create(filepath.Join(dir, "log")) // a line for each of thousands of requests
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	s, err := system.Start(ctx, path, dir, "", log)
-	if err != nil {
-		return err
-	}
-	serve, err := s.Start("serve")
-	if err != nil {
-		return errors.Join(err, s.Stop())
-	}
-	result, err := stream.Run(ctx, s, serve.PID(), o)
-	if err == nil {
-		err = result.Write(os.Stdout)
-	}
-	return errors.Join(err, s.Stop())
+	return onSystem(ctx, *binary, func(s *system.System) (result stream.Result, err error) {
+		serve, err := s.Start("serve")
+		if err != nil {
+			return result, err
+		}
+		return stream.Run(ctx, s, serve.PID(), o)
+	})
 }
