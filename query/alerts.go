@@ -11,12 +11,13 @@ import (
 )
 
 // Alerts is how alerts are read.
-var Alerts = Derivable[*fleet.Alert]{Kind: fleet.KindAlert, table: "alerts",
+var Alerts = Derivable[*fleet.Alert]{Kind: fleet.KindAlert, table: "alerts", kinds: "alert_kind",
 	fresh: func() *fleet.Alert { return new(fleet.Alert) }}
 
 // DrivingEvents is how moments of unsafe driving are read.
 var DrivingEvents = Derivable[*fleet.DrivingEvent]{
-	Kind: fleet.KindDriving, table: "driving_events", fresh: func() *fleet.DrivingEvent { return new(fleet.DrivingEvent) },
+	Kind: fleet.KindDriving, table: "driving_events", kinds: "what",
+	fresh: func() *fleet.DrivingEvent { return new(fleet.DrivingEvent) },
 }
 
 // What becomes of an alert, as lists filter it.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -28,14 +30,6 @@ type Derived[E fleet.Entity] struct {
 
 // ID returns the identity.
 func (d *Derived[E]) ID() uint64 { return d.Entity.Header().ID }
-
-// Key returns the time by which a filter orders the thing; with its id it is the place behind which a page begins.
-func (d *Derived[E]) Key(f *DerivedFilter) fleet.Millis {
-	if f.ByUpdate {
-		return d.UpdatedAt
-	}
-	return d.Entity.Header().Start
-}
 
 // DerivedFilter says which derived things of an account are wanted. Its zero value but for Account wants all that hold.
 type DerivedFilter struct {
@@ -92,25 +86,68 @@ func until(to fleet.Millis) int64 {
 	return int64(to)
 }
 
-// only are the ids that are wanted, if that is said.
-func (f *DerivedFilter) only() []uint64 {
-	if f.Only == nil {
-		return []uint64{}
-	}
-	return *f.Only
+// condition is one of a filter: its text, and the parameter that it names.
+type condition struct {
+	text  string
+	name  string
+	value any
 }
 
-func (f *DerivedFilter) named(more ...any) []any {
-	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", ids(f.Vehicles)),
-		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", until(f.To)),
-		clickhouse.Named("since", int64(max(f.Since, 0))), clickhouse.Named("deleted", bit(f.Deleted)),
-		clickhouse.Named("open", truth(f.Open)), clickhouse.Named("late", truth(f.Late)),
-		clickhouse.Named("geofences", ids(f.Fences)), clickhouse.Named("rules", ids(f.Rules)),
-		clickhouse.Named("kinds", texts(f.Kinds)), clickhouse.Named("severities", texts(f.Severities)),
-		clickhouse.Named("statuses", texts(f.Statuses)), clickhouse.Named("acknowledged", truth(f.Acknowledged)),
-		clickhouse.Named("plan", uint64(f.Plan)),
-		clickhouse.Named("any", bit(f.Only == nil)),
-		clickhouse.Named("ids", f.only()))
+// conditions are those that a filter makes, in the tables of all kinds but for the column of Kinds. Each reads its
+// columns, so that there are only those of what is asked for.
+func (k *Derivable[E]) conditions(f *DerivedFilter) []condition {
+	var all []condition
+	add := func(wanted bool, text, name string, value any) {
+		if wanted {
+			all = append(all, condition{text, name, value})
+		}
+	}
+	const from = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')"
+	add(len(f.Vehicles) > 0, "vehicle IN {vehicles:Array(UInt64)}", "vehicles", ids(f.Vehicles))
+	add(f.To != 0, "start_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')", "to", until(f.To))
+	add(f.From > 0, "(end_at > "+from+" OR start_at >= "+from+" OR open)", "from", int64(f.From))
+	add(f.Since > 0, "updated_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')", "since", int64(f.Since))
+	add(!f.Deleted, "NOT deleted", "", nil)
+	add(f.Open != fleet.Unknown, "open = {open:Int8}", "open", truth(f.Open))
+	add(f.Late != fleet.Unknown, "late = {late:Int8}", "late", truth(f.Late))
+	add(len(f.Fences) > 0, "geofence IN {geofences:Array(UInt64)}", "geofences", ids(f.Fences))
+	add(len(f.Kinds) > 0, k.kinds+" IN {kinds:Array(String)}", "kinds", texts(f.Kinds))
+	add(len(f.Rules) > 0, "rule IN {rules:Array(UInt64)}", "rules", ids(f.Rules))
+	add(len(f.Severities) > 0, "severity IN {severities:Array(String)}", "severities", texts(f.Severities))
+	add(len(f.Statuses) > 0, "multiIf(deleted, 'withdrawn', open, 'raised', 'resolved') IN {statuses:Array(String)}",
+		"statuses", texts(f.Statuses))
+	add(f.Acknowledged != fleet.Unknown, "(id IN (SELECT id FROM alert_acks WHERE account = {account:UInt64})) = "+
+		"{acknowledged:Int8}", "acknowledged", truth(f.Acknowledged))
+	add(f.Plan != 0, "plan = {plan:UInt64}", "plan", uint64(f.Plan))
+	if f.Only != nil {
+		add(true, "id IN {ids:Array(UInt64)}", "ids", append([]uint64{}, *f.Only...))
+	}
+	return all
+}
+
+// ask fills the marks of a query of derived things and names its parameters.
+func (k *Derivable[E]) ask(name string, f *DerivedFilter, more ...any) (text string, args []any) {
+	filters := ""
+	args = append(more, clickhouse.Named("account", uint64(f.Account)))
+	for _, c := range k.conditions(f) {
+		filters += " AND " + c.text
+		if c.name != "" {
+			args = append(args, clickhouse.Named(c.name, c.value))
+		}
+	}
+	by, direction, beyond, after := "start_at", "DESC", "<", "true"
+	if f.ByUpdate {
+		by = "updated_at"
+	}
+	if f.Ascending {
+		direction, beyond = "ASC", ">"
+	}
+	if f.AfterID != 0 {
+		after = "(toUnixTimestamp64Milli(at), id) " + beyond + " ({after_time:Int64}, {after_id:UInt64})"
+		args = append(args, clickhouse.Named("after_time", int64(f.AfterTime)), clickhouse.Named("after_id", f.AfterID))
+	}
+	return strings.NewReplacer("/*table*/", k.table, "/*filters*/", filters, "/*by*/", by, "/*direction*/", direction,
+		"/*after*/", after).Replace(schemas.Query(name)), args
 }
 
 // derivedPage is how many rows are read at once when all are wanted.
@@ -120,7 +157,31 @@ const derivedPage = 5000
 type Derivable[E fleet.Entity] struct {
 	Kind  fleet.Kind
 	table string
+	kinds string // column of DerivedFilter.Kinds
 	fresh func() E
+}
+
+// spot is where a row stands: its sorting key, but for the account.
+type spot struct {
+	vehicle uint64
+	start   int64 // ms
+	id      uint64
+}
+
+// DerivedPage is one page of a list, in its order.
+type DerivedPage[E fleet.Entity] struct {
+	Rows      []Derived[E]
+	Total     int          // on all pages
+	AfterTime fleet.Millis // the place behind which the next page begins, as DerivedFilter takes it
+	AfterID   uint64       // 0 if there is none
+}
+
+// places are where the rows of a page stand, in its order, and what is known with them.
+type places struct {
+	spots []spot
+	last  fleet.Millis // the time of the last one, by the order asked for
+	more  bool         // there are rows behind them
+	total int          // on all pages, if it was counted; 0 without a spot
 }
 
 // List yields what the filter wants, in its order. Without a limit it reads page after page, so that memory does not
@@ -132,7 +193,11 @@ func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter
 			if limit == 0 {
 				f.Limit = derivedPage
 			}
-			page, err := k.rows(ctx, db, f)
+			at, err := k.places(ctx, db, &f, false)
+			var page []Derived[E]
+			if err == nil {
+				page, err = k.rows(ctx, db, &f, at.spots)
+			}
 			if err != nil {
 				yield(Derived[E]{}, fmt.Errorf("read %s: %w", k.table, err))
 				return
@@ -142,33 +207,111 @@ func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter
 					return
 				}
 			}
-			if limit != 0 || len(page) < f.Limit {
+			if limit != 0 || !at.more {
 				return
 			}
-			last := &page[len(page)-1]
-			f.AfterTime, f.AfterID, f.Offset = last.Key(&f), last.ID(), 0
+			f.AfterTime, f.AfterID, f.Offset = at.last, at.spots[len(at.spots)-1].id, 0
+			if !f.ByUpdate && !f.Ascending { // what begins later was on the pages before
+				f.To = f.AfterTime + 1
+			}
 		}
 	}
 }
 
-func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f DerivedFilter) ([]Derived[E], error) {
-	direction, afterTime, afterID := int8(-1), int64(math.MinInt64), int64(math.MinInt64)
-	if f.Ascending {
-		direction = 1
+// Page returns one page of what List yields. Of some vehicles it is found and counted by one reading of what is theirs;
+// of all they are counted beside.
+func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter) (DerivedPage[E], error) {
+	var page DerivedPage[E]
+	var at places
+	together := len(f.Vehicles) > 0
+	group, inner := errgroup.WithContext(ctx)
+	if !together {
+		group.Go(func() (err error) {
+			page.Total, err = k.Count(inner, db, f)
+			return err
+		})
 	}
-	if f.AfterID != 0 {
-		afterTime, afterID = int64(direction)*int64(f.AfterTime), int64(direction)*int64(f.AfterID)
+	group.Go(func() (err error) {
+		if at, err = k.places(inner, db, &f, together); err == nil {
+			page.Rows, err = k.rows(inner, db, &f, at.spots)
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return page, err
 	}
-	args := f.named(clickhouse.Named("direction", direction), clickhouse.Named("by_update", bit(f.ByUpdate)),
-		clickhouse.Named("after_time", afterTime), clickhouse.Named("after_id", afterID),
-		clickhouse.Named("limit", uint64(f.Limit)), clickhouse.Named("offset", uint64(f.Offset)))
-	text := schemas.Query(k.table + "_list")
-	all, err := schemas.AllRows(ctx, db, "read "+k.table, text, args, func(d *Derived[E], row schemas.Row) error {
+	if at.more {
+		page.AfterTime, page.AfterID = at.last, at.spots[len(at.spots)-1].id
+	}
+	if !together {
+		return page, nil
+	}
+	page.Total = at.total
+	if beyond := f.Offset > 0 || f.AfterID != 0; len(at.spots) == 0 && beyond {
+		var err error
+		page.Total, err = k.Count(ctx, db, f)
+		return page, err
+	}
+	return page, nil
+}
+
+// places finds where the rows of a page stand, and counts those of all pages on the way if that is asked for.
+func (k *Derivable[E]) places(ctx context.Context, db driver.Conn, f *DerivedFilter, count bool) (places, error) {
+	total := "toUInt64(0)"
+	if count {
+		total = "count() OVER ()"
+	}
+	text, args := k.ask("derived_page", f, clickhouse.Named("limit", uint64(f.Limit)+1), // one more tells of a next page
+		clickhouse.Named("offset", uint64(f.Offset)))
+	var at places
+	err := schemas.EachRow(ctx, db, "find "+k.table, strings.Replace(text, "/*total*/", total, 1), args,
+		func(row schemas.Row) error {
+			var s spot
+			var time int64
+			var total uint64
+			if err := row.Scan(&s.vehicle, &s.start, &s.id, &time, &total); err != nil {
+				return err
+			}
+			if len(at.spots) == f.Limit {
+				at.more = true
+				return schemas.ErrEnough
+			}
+			at.spots, at.last, at.total = append(at.spots, s), fleet.Millis(time), int(total)
+			return nil
+		})
+	return at, err
+}
+
+// rows reads the rows that stand somewhere, in that order. One that was taken back since it was found is left out.
+func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f *DerivedFilter, at []spot) ([]Derived[E], error) {
+	if len(at) == 0 {
+		return nil, nil
+	}
+	vehicles, starts, ids := make([]uint64, len(at)), make([]int64, len(at)), make([]uint64, len(at))
+	for i, s := range at {
+		vehicles[i], starts[i], ids[i] = s.vehicle, s.start, s.id
+	}
+	args := []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", vehicles),
+		clickhouse.Named("starts", starts), clickhouse.Named("ids", ids),
+		clickhouse.Named("first", slices.Min(starts)), clickhouse.Named("last", slices.Max(starts))}
+	text := strings.ReplaceAll(schemas.Query("derived_rows"), "/*table*/", k.table)
+	read, err := schemas.AllRows(ctx, db, "read "+k.table, text, args, func(d *Derived[E], row schemas.Row) error {
 		d.Entity = k.fresh()
 		return d.scan(row)
 	})
 	if err != nil {
 		return nil, err
+	}
+	of := make(map[spot]*Derived[E], len(read))
+	for i := range read {
+		d := &read[i]
+		of[spot{uint64(d.Vehicle), int64(d.Entity.Header().Start), d.ID()}] = d
+	}
+	all := make([]Derived[E], 0, len(at))
+	for _, s := range at {
+		if d := of[s]; d != nil && (f.Deleted || !d.Deleted) {
+			all = append(all, *d)
+		}
 	}
 	return all, localise(ctx, db, f.Account, all)
 }
@@ -192,8 +335,9 @@ func (d *Derived[E]) scan(row schemas.Row) error {
 
 // Count returns how many things List gives without cursor, offset and limit.
 func (k *Derivable[E]) Count(ctx context.Context, db driver.Conn, f DerivedFilter) (int, error) {
+	text, args := k.ask("derived_count", &f)
 	var n uint64
-	if err := db.QueryRow(ctx, schemas.Query(k.table+"_count"), f.named()...).Scan(&n); err != nil {
+	if err := db.QueryRow(ctx, text, args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count %s: %w", k.table, err)
 	}
 	return int(n), nil
@@ -202,7 +346,8 @@ func (k *Derivable[E]) Count(ctx context.Context, db driver.Conn, f DerivedFilte
 // Find returns one thing of an account, also one that no longer holds, and false if there never was one of that id.
 func (k *Derivable[E]) Find(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	id uint64) (Derived[E], bool, error) {
-	text, doing := schemas.Query(k.table+"_by_id"), fmt.Sprintf("read %s %d", k.table, id)
+	text := strings.ReplaceAll(schemas.Query("derived_by_id"), "/*table*/", k.table)
+	doing := fmt.Sprintf("read %s %d", k.table, id)
 	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("id", id)}
 	d, ok, err := schemas.OneRow(ctx, db, doing, text, args, func(d *Derived[E], row schemas.Row) error {
 		d.Entity = k.fresh()

@@ -209,29 +209,20 @@ func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) err
 		}
 		f.AfterTime, f.AfterID = fleet.Millis(at), id
 	}
-	total, err := s.from.Count(r.Context(), s.api.DB, f)
+	f.Offset, f.Limit = p.Offset(), p.PerPage
+	page, err := s.from.Page(r.Context(), s.api.DB, f)
 	if err != nil {
 		return err
-	}
-	f.Offset, f.Limit = p.Offset(), p.PerPage+1
-	var rows []query.Derived[E]
-	for d, err := range s.from.List(r.Context(), s.api.DB, f) {
-		if err != nil {
-			return err
-		}
-		rows = append(rows, d)
 	}
 	var after []string
-	if len(rows) > p.PerPage {
-		rows = rows[:p.PerPage]
-		last := &rows[len(rows)-1]
-		after = []string{strconv.FormatInt(int64(last.Key(&f)), 10), strconv.FormatUint(last.ID(), 10)}
+	if page.AfterID != 0 {
+		after = []string{strconv.FormatInt(int64(page.AfterTime), 10), strconv.FormatUint(page.AfterID, 10)}
 	}
-	views, err := s.show(r, rows)
+	views, err := s.show(r, page.Rows)
 	if err != nil {
 		return err
 	}
-	return rest.WriteList(w, r, list, p, views, total, after)
+	return rest.WriteList(w, r, list, p, views, page.Total, after)
 }
 
 // shownAtOnce is how many things an export shows together, so that what is looked up for each is looked up for many.
