@@ -183,7 +183,7 @@ type Policy struct {
 	Version  uint64 // grows with every change, so that what was built from it can be kept
 	Fences   []FenceVersion
 	Rules    []Rule
-	Vehicles map[VehicleID]*Traits
+	Vehicles map[VehicleID]*Traits     // those that are as they were in the version before are the very same
 	Default  Traits                    // of a vehicle that is not there
 	Devices  map[DeviceID]TripSettings // of trackers that have settings of their own, which stand above those of vehicles
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -82,6 +83,18 @@ const (
 	BookingsDepositLapsed DueBookings = "deposit" // whose deposit is authorized no longer
 )
 
+// due says which bookings are due for what. Of those that a channel sold, and that are known by its reservation, the
+// channel says whether somebody came.
+var due = map[DueBookings]string{
+	BookingsLapsed: "status = 'pending' AND hold_expires_at <= fromUnixTimestamp64Milli({now:Int64}, 'UTC')",
+	BookingsNotPickedUp: "status = 'confirmed' AND no_show_at <= fromUnixTimestamp64Milli({now:Int64}, 'UTC') AND " +
+		"NOT (channel IN ('turo', 'getaround', 'ota', 'partner') AND external_reservation_id != '')",
+	BookingsOverdue: "status = 'active' AND return_at < fromUnixTimestamp64Milli({now:Int64}, 'UTC') AND " +
+		"toUnixTimestamp64Milli(overdue_noted_at) = 0",
+	BookingsDepositLapsed: "deposit_status = 'authorized' AND toUnixTimestamp64Milli(deposit_expires_at) != 0 AND " +
+		"deposit_expires_at <= fromUnixTimestamp64Milli({now:Int64}, 'UTC')",
+}
+
 // DueBooking is a booking that is due, with its place in the order of those that are.
 type DueBooking struct {
 	AccountBooking
@@ -95,8 +108,9 @@ func BookingsDue(ctx context.Context, db driver.Conn, what DueBookings, now time
 	if after == nil {
 		after = &DueBooking{by: math.MinInt64}
 	}
-	return schemas.AllRows(ctx, db, "find bookings that are "+string(what), schemas.Query("bookings_due"), []any{
-		clickhouse.Named("what", string(what)), clickhouse.Named("now", now.UnixMilli()),
+	text := strings.ReplaceAll(schemas.Query("bookings_due"), "/*due*/", due[what])
+	return schemas.AllRows(ctx, db, "find bookings that are "+string(what), text, []any{
+		clickhouse.Named("now", now.UnixMilli()),
 		clickhouse.Named("after_due", after.by), clickhouse.Named("after_account", uint64(after.Account)),
 		clickhouse.Named("after_id", after.ID), clickhouse.Named("limit", uint32(most)),
 	}, func(b *DueBooking, row schemas.Row) error {

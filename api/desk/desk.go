@@ -78,6 +78,9 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	d.AddDuty("settle", 10*time.Second, store.SettleConsequences)
 	d.AddDuty("mend", time.Minute, store.Mend)
 	d.AddDuty("retention", 10*time.Minute, func(ctx context.Context) error { return schemas.Retain(ctx, db, now()) })
+	d.AddDuty("checkpoints", 24*time.Hour, func(ctx context.Context) error {
+		return schemas.ThinCheckpoints(ctx, db, now())
+	})
 	d.Persons.Register()
 	d.Books.Register()
 	d.Papers.Register()

@@ -36,10 +36,10 @@ type Handler struct {
 	repairNudge chan struct{} // Tells the repair lane that something is dirty.
 }
 
-// seen is a policy's version, and when it was seen first.
+// seen is a policy, and when it was seen first.
 type seen struct {
-	version uint64
-	at      time.Time
+	policy *fleet.Policy
+	at     time.Time
 }
 
 // span is what must be derived again of a vehicle.

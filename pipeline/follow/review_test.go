@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -193,6 +194,7 @@ func TestEditsDoNotPileUp(t *testing.T) {
 		w.now += fleet.Millis(2 * time.Minute / time.Millisecond)
 		edited := *w.policy
 		edited.Version++
+		edited.Devices = map[fleet.DeviceID]fleet.TripSettings{fleet.DeviceID(edited.Version): {}} // may be anybody's
 		w.lay(&edited)
 	}
 	for range 9 {
@@ -213,6 +215,56 @@ func TestEditsDoNotPileUp(t *testing.T) {
 	w.tick()
 	if n := len(w.h.recheck); n == 0 {
 		t.Error("the last edit was forgotten")
+	}
+}
+
+// What is written of one vehicle, as a booking of it is, has that one looked at and no other; a rule all of them.
+func TestABookingHasItsOwnVehicleLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rng := rand.New(rand.NewPCG(12, 12))
+	const vehicles = 4
+	w.now = morning + 2*3_600_000
+	w.handle(w.store(rng, recording(rng, vehicles, 1)))
+	reviewed := func(edit func(*fleet.Policy)) []fleet.VehicleID {
+		for len(w.h.recheck) > 0 {
+			w.tick()
+		}
+		w.now += fleet.Millis(2 * time.Minute / time.Millisecond)
+		edited := *w.policy
+		edited.Version++
+		edited.Vehicles = maps.Clone(edited.Vehicles)
+		edit(&edited)
+		w.lay(&edited)
+		w.h.live.Lock()
+		defer w.h.live.Unlock()
+		w.h.review()
+		var found []fleet.VehicleID
+		for _, key := range w.h.recheck {
+			found = append(found, key.Vehicle)
+		}
+		return found
+	}
+	reviewed(func(*fleet.Policy) {}) // the first policy that the timers see is no change
+	var booked fleet.VehicleID
+	for key := range w.h.wakes.of {
+		booked = key.Vehicle
+	}
+	found := reviewed(func(p *fleet.Policy) {
+		if p.Vehicles == nil {
+			p.Vehicles = map[fleet.VehicleID]*fleet.Traits{}
+		}
+		traits := *p.TraitsOf(booked)
+		traits.Obligations = []fleet.Obligation{{Kind: "booking", Ref: "bkg_1", To: w.now + 7_200_000}}
+		p.Vehicles[booked] = &traits
+	})
+	if len(found) != 1 || found[0] != booked {
+		t.Errorf("%v are looked at, of which %v was booked", found, booked)
+	}
+	if found := reviewed(func(p *fleet.Policy) {
+		p.Devices = map[fleet.DeviceID]fleet.TripSettings{99: {}}
+	}); len(found) != vehicles {
+		t.Errorf("%v are looked at after a change that may concern all %d", found, vehicles)
 	}
 }
 

@@ -3,6 +3,7 @@ package follow
 import (
 	"container/heap"
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -118,8 +119,8 @@ func (h *Handler) tick(ctx context.Context) error {
 // sweepEvery is how often vehicles are looked through for those that were left alone.
 const sweepEvery = 10 * time.Second
 
-// review has the vehicles of accounts looked at whose policy has changed: a new rule may make something of their
-// silence. It does so for an account once a minute at most, and not before those of the last time are through.
+// review has the vehicles looked at that a change of their account's policy concerns: a new rule may make something of
+// their silence. It does so for an account once a minute at most, and not before those of the last time are through.
 func (h *Handler) review() {
 	if len(h.recheck) > 0 {
 		return // one after the other, or they would pile up
@@ -127,22 +128,38 @@ func (h *Handler) review() {
 	now := h.f.deps.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	changed := make(map[fleet.AccountID]bool)
+	concerned := make(map[fleet.AccountID]func(fleet.VehicleID) bool)
 	for key := range h.wakes.of {
 		account := key.Account
-		isChanged, asked := changed[account]
+		concerns, asked := concerned[account]
 		if !asked {
-			version := h.f.deps.Policies.Of(account).Version
+			policy := h.f.deps.Policies.Of(account)
 			before, ok := h.seenPolicies[account]
-			isChanged = ok && before.version != version && now.Sub(before.at) >= time.Minute
-			if !ok || isChanged {
-				h.seenPolicies[account] = seen{version, now}
+			isChanged := ok && before.policy.Version != policy.Version && now.Sub(before.at) >= time.Minute
+			if isChanged {
+				concerns = concernedBy(before.policy, policy)
 			}
-			changed[account] = isChanged
+			if !ok || isChanged {
+				h.seenPolicies[account] = seen{policy, now}
+			}
+			concerned[account] = concerns
 		}
-		if isChanged {
+		if concerns != nil && concerns(key.Vehicle) {
 			h.recheck = append(h.recheck, key)
 		}
+	}
+}
+
+// concernedBy says which vehicles a change of a policy concerns: all, or, as after a booking, those whose own traits
+// are not what they were.
+func concernedBy(before, now *fleet.Policy) func(fleet.VehicleID) bool {
+	if !reflect.DeepEqual(before.Rules, now.Rules) || !reflect.DeepEqual(before.Fences, now.Fences) ||
+		!reflect.DeepEqual(before.Default, now.Default) || !reflect.DeepEqual(before.Devices, now.Devices) {
+		return func(fleet.VehicleID) bool { return true }
+	}
+	return func(vehicle fleet.VehicleID) bool {
+		was, is := before.TraitsOf(vehicle), now.TraitsOf(vehicle)
+		return was != is && !reflect.DeepEqual(was, is)
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 // owedKept is for how long what was done is kept, so that the past can be derived again.
 const owedKept = 400 * 24 * time.Hour
 
-// owedOverlap is how far the reading that is made every minute looks back for what a poll may have missed. It cannot
-// be all, as for the other records, because bookings are many.
-const owedOverlap = time.Hour
+// owedOverlap is how far a reading of everything looks back for what others may have missed. It cannot be all, as for
+// the other records, because bookings are many.
+const owedOverlap = 7 * 24 * time.Hour
 
 // owed is something a vehicle is bound by, as it was read.
 type owed struct {

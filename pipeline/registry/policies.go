@@ -49,6 +49,7 @@ type accountRecords struct {
 	bound    map[fleet.VehicleID]map[owedKey]*owed // those that are not gone
 	stale    map[fleet.VehicleID]bool              // whose traits must be made again
 	restated bool                                  // the account was written, and those of all must be
+	laid     bool                                  // a geofence or rule was written
 }
 
 type deviceRecord struct {
@@ -261,7 +262,7 @@ func (p *Policies) takeRevisions(r *reading, rows []policyRow, changed map[fleet
 	if len(known) == have {
 		return
 	}
-	changed[fleet.AccountID(first.account)] = true
+	changed[fleet.AccountID(first.account)], a.laid = true, true
 	if isFence {
 		a.fences[fleet.FenceID(first.id)] = known
 	} else {
@@ -298,13 +299,43 @@ func endCurfews(policy *fleet.Policy) {
 	}
 }
 
-// make builds the policy of an account. It is the old one, with its version, if nothing has come of what was written.
+// make builds the policy of an account of what was written, and of the old one, with which it shares the rest. It is
+// the old one, with its version, if nothing has come of that.
 func (p *Policies) make(r *reading, account fleet.AccountID) *fleet.Policy {
 	a := p.records[account]
 	old := p.Of(account)
-	policy := &fleet.Policy{Account: account, Version: old.Version,
-		Vehicles: make(map[fleet.VehicleID]*fleet.Traits, len(a.vehicles)),
-		Default:  fleet.Traits{Zone: a.zone, Trip: a.account.Trip.over(fleet.TripSettings{})}, Devices: a.settings()}
+	anew := a.restated || old.Version == 0
+	policy := &fleet.Policy{Account: account, Version: old.Version, Fences: old.Fences, Rules: old.Rules,
+		Default: fleet.Traits{Zone: a.zone, Trip: a.account.Trip.over(fleet.TripSettings{})}, Devices: a.settings()}
+	if anew || a.laid {
+		a.layDown(r, policy)
+	}
+	if anew {
+		policy.Vehicles = make(map[fleet.VehicleID]*fleet.Traits, len(a.vehicles))
+		for id := range a.vehicles {
+			a.judge(r, id, policy, old)
+		}
+	} else {
+		policy.Vehicles = maps.Clone(old.Vehicles)
+		for id := range a.stale {
+			a.judge(r, id, policy, old)
+		}
+	}
+	clear(a.stale)
+	a.restated, a.laid = false, false
+	// Traits that are as they were are the very same.
+	if old.Version != 0 && maps.Equal(old.Vehicles, policy.Vehicles) && reflect.DeepEqual(old.Fences, policy.Fences) &&
+		reflect.DeepEqual(old.Rules, policy.Rules) && reflect.DeepEqual(old.Default, policy.Default) &&
+		reflect.DeepEqual(old.Devices, policy.Devices) {
+		return old
+	}
+	policy.Version++
+	return policy
+}
+
+// layDown gives a policy the versions of the account's geofences and rules.
+func (a *accountRecords) layDown(r *reading, policy *fleet.Policy) {
+	policy.Fences, policy.Rules = nil, nil
 	for _, id := range slices.Sorted(maps.Keys(a.fences)) {
 		revisions := a.fences[id]
 		versions, err := fenceVersions(id, revisions, a.zone)
@@ -322,41 +353,35 @@ func (p *Policies) make(r *reading, account fleet.AccountID) *fleet.Policy {
 		policy.Rules = append(policy.Rules, versions...)
 	}
 	endCurfews(policy)
-	for id, v := range a.vehicles {
-		if v.body == nil {
-			continue
-		}
-		if was := old.Vehicles[id]; was != nil && !a.stale[id] && !a.restated {
-			policy.Vehicles[id] = was
-			continue
-		}
-		traits, err := v.body.traits(&policy.Default)
-		if err != nil {
-			r.skip(id.String(), v.revision, err)
-			continue
-		}
-		a.obligations(id, traits)
-		a.routes(id, traits)
-		if v.archived != 0 {
-			traits.Archived = v.archived
-			traits.Obligations = nil // nobody renews the papers of what is gone
-		}
-		if was := old.Vehicles[id]; was != nil && reflect.DeepEqual(was, traits) {
-			traits = was
-		}
-		policy.Vehicles[id] = traits
-	}
-	clear(a.stale)
-	a.restated = false
 	slices.SortStableFunc(policy.Fences, func(a, b fleet.FenceVersion) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From))
 	})
 	slices.SortStableFunc(policy.Rules, func(a, b fleet.Rule) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.From, b.From))
 	})
-	if old.Version != 0 && reflect.DeepEqual(old, policy) {
-		return old
+}
+
+// judge gives a policy the traits of a vehicle: those of the old one, if they are as they were, and none of one that is
+// not known or cannot be read.
+func (a *accountRecords) judge(r *reading, id fleet.VehicleID, policy, old *fleet.Policy) {
+	delete(policy.Vehicles, id)
+	v := a.vehicles[id]
+	if v == nil || v.body == nil {
+		return
 	}
-	policy.Version++
-	return policy
+	traits, err := v.body.traits(&policy.Default)
+	if err != nil {
+		r.skip(id.String(), v.revision, err)
+		return
+	}
+	a.obligations(id, traits)
+	a.routes(id, traits)
+	if v.archived != 0 {
+		traits.Archived = v.archived
+		traits.Obligations = nil // nobody renews the papers of what is gone
+	}
+	if was := old.Vehicles[id]; was != nil && reflect.DeepEqual(was, traits) {
+		traits = was
+	}
+	policy.Vehicles[id] = traits
 }

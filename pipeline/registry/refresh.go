@@ -15,15 +15,19 @@ import (
 const (
 	// lookEvery is how often a refresher looks whether its tables were written to.
 	lookEvery = time.Second
-	// everythingEvery is how often everything is read again, so that a reading that missed a write is mended.
-	everythingEvery = time.Minute
+	// everythingEvery is how often everything is read again, so that what a reading missed is mended in the end. It is
+	// seldom, for everything is all vehicles and bookings of all accounts.
+	everythingEvery = time.Hour
 	// overlap is how far a reading looks back behind the newest write that is known: a write's time is its writer's
-	// clock, and writers are many.
-	overlap = 30 * time.Second
+	// clock, and writers are many and may be slow. What was written lately is found by an index.
+	overlap = 10 * time.Minute
+	// missedEvery is how often everything is read because tables were written to and nothing new was found in them.
+	missedEvery = time.Minute
 )
 
 // Refresher keeps what is held in memory as new as the tables that it is made of. Every second it looks whether any was
-// written to, and reads what was written lately again; everything every minute. It is safe for concurrent use.
+// written to, and reads what was written lately if so. It reads everything where that brings nothing new, since a write
+// may say that it was made long ago, and once an hour all the same. It is safe for concurrent use.
 type Refresher struct {
 	db   driver.Conn
 	what string // is read, for errors
@@ -34,6 +38,7 @@ type Refresher struct {
 	began   time.Time         // when the newest reading began that came through
 	newest  time.Time         // write that was read
 	full    time.Time         // when everything was read
+	missed  bool              // the tables were written to since, and nothing new was found yet
 	bad     map[string]uint64 // the newest revision of each record that could not be read, by the record's name
 
 	skipped atomic.Int64
@@ -131,23 +136,28 @@ func (f *Refresher) refreshedWithin(age time.Duration) bool {
 // skipped for the first time. The caller holds f.turn.
 func (f *Refresher) refresh(ctx context.Context) ([]error, error) {
 	r := reading{of: f, began: time.Now(), since: time.Unix(0, 0), newest: f.newest}
-	r.everything = r.began.Sub(f.full) > everythingEvery
-	if !r.everything && !f.newest.IsZero() {
-		r.since = f.newest.Add(-overlap)
-	}
-	stale, err := f.written.stale(ctx, f.db, r.began)
+	written, stale, err := f.written.look(ctx, f.db, r.began)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.what, err)
+	}
+	f.missed = f.missed || written
+	age := r.began.Sub(f.full)
+	r.everything = age > everythingEvery || f.missed && !stale && age > missedEvery
+	if !r.everything && !f.newest.IsZero() {
+		r.since = f.newest.Add(-overlap)
 	}
 	if stale || r.everything {
 		if err := f.read(ctx, &r); err != nil {
 			f.written.forget()
 			return r.wrong, err
 		}
-		f.newest = r.newest
 		if r.everything {
 			f.full = r.began
 		}
+		if r.everything || r.newest.After(f.newest) {
+			f.missed = false
+		}
+		f.newest = r.newest
 	}
 	ended := time.Now()
 	f.began = r.began

@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet/pipeline/registry"
+	"github.com/motorpool/fleet/schemas/schematest"
 )
 
 // counted counts the queries that read more than a stamp.
@@ -68,5 +69,36 @@ func TestWhatIsNotWrittenIsNotReadAgain(t *testing.T) {
 	w.write("vehicle", 7, 5, 1, `{"tags":["x"]}`)
 	if tags := w.policy().TraitsOf(5).Tags; len(tags) != 1 {
 		t.Errorf("tags %v", tags)
+	}
+}
+
+// A write that says it was made long before what is known, as one by a program that hung does, is not among what was
+// written lately: it is found all the same, since the tables were written to and nothing was found.
+func TestAWriteThatComesLateIsFound(t *testing.T) {
+	w := newPolicyWorld(t)
+	w.write("vehicle", 7, 5, 1, `{"tags":["x"]}`)
+	w.write("device", 7, 2, 1, `{"unique_id":"one","assignments":[{"vehicle_id":"veh_5"}]}`)
+	devices := registry.NewDevices(w.db)
+	read := func() {
+		t.Helper()
+		if err := devices.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.policy()
+	}
+	read()
+	late := w.at.Add(-time.Hour)
+	schematest.Write(t, w.db, "vehicle", 7, 6, 1, late, `{"tags":["late"]}`)
+	schematest.Write(t, w.db, "device", 7, 3, 1, late, `{"unique_id":"two","assignments":[{"vehicle_id":"veh_6"}]}`)
+	read()
+	if devices.Len() != 1 {
+		t.Fatal("a reading of what was written lately has found it: this test would not see the other")
+	}
+	registry.Missed(devices, w.policies)
+	for giveUp := time.Now().Add(30 * time.Second); devices.Len() != 2 || len(w.policies.Of(7).TraitsOf(6).Tags) != 1; {
+		if time.Now().After(giveUp) {
+			t.Fatalf("%d devices, tags %v", devices.Len(), w.policies.Of(7).TraitsOf(6).Tags)
+		}
+		read()
 	}
 }

@@ -24,19 +24,19 @@ type stamp struct {
 // be ahead of the one that was read.
 const staleFor = 5 * time.Second
 
-// stale says whether the tables must be read at a time: what is read after the call is at least as new as the answer. A
-// reading that fails must be told of with forget. Tables without parts on this server, which are empty or elsewhere,
-// are always stale.
-func (s *stamp) stale(ctx context.Context, db driver.Conn, now time.Time) (bool, error) {
+// look says whether the tables were written to since the last look, and whether they must be read at a time: what is
+// read after the call is at least as new as the answer. A reading that fails must be told of with forget. Tables
+// without parts on this server, which are empty or elsewhere, are always stale.
+func (s *stamp) look(ctx context.Context, db driver.Conn, now time.Time) (written, stale bool, err error) {
 	var seen, partitions uint64
 	if err := db.QueryRow(ctx, schemas.Query("tables_stamp"), clickhouse.Named("tables", s.tables)).Scan(&seen,
 		&partitions); err != nil {
-		return false, fmt.Errorf("look for writes to %v: %w", s.tables, err)
+		return false, false, fmt.Errorf("look for writes to %v: %w", s.tables, err)
 	}
 	if seen != s.seen {
-		s.seen, s.changed = seen, now
+		s.seen, s.changed, written = seen, now, true
 	}
-	return partitions == 0 || now.Sub(s.changed) < staleFor, nil
+	return written, partitions == 0 || now.Sub(s.changed) < staleFor, nil
 }
 
 // forget makes the tables stale until they have been read.

@@ -1,0 +1,2 @@
+-- Records of reminders that were written lately are found without parts and granules of another time.
+ALTER TABLE reminders ADD INDEX IF NOT EXISTS updated_at_minmax updated_at TYPE minmax GRANULARITY 1
