@@ -1,7 +1,8 @@
 // Command loadtest measures Motorpool. "loadtest bench" compares it, side by side in one run, with what users would
 // take otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream"
 // measures many open streams, "loadtest bookings" the interface over a million bookings, "loadtest reports" the reports
-// over ten years of 5,000 vehicles, "loadtest screens" what open screens ask for again and again.
+// over ten years of 5,000 vehicles, "loadtest screens" what open screens ask for again and again, "loadtest history"
+// pages of what was of one vehicle, "loadtest fixes" fixes that are reported one by one.
 package main
 
 import (
@@ -39,6 +40,12 @@ func run(ctx context.Context, args []string) error {
 	}
 	if len(args) > 0 && args[0] == "screens" {
 		return runScreens(ctx, args[1:])
+	}
+	if len(args) > 0 && args[0] == "history" {
+		return runHistory(ctx, args[1:])
+	}
+	if len(args) > 0 && args[0] == "fixes" {
+		return runFixes(ctx, args[1:])
 	}
 	if len(args) > 0 && args[0] == "reports" {
 		return runReports(ctx, args[1:])
