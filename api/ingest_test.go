@@ -194,6 +194,37 @@ func TestPositionsAreTakenInItemByItem(t *testing.T) {
 	}
 }
 
+// What is remembered of trackers is that of an account, and forgotten when the tracker is written: it is told by
+// another name, or gone, from the next report on.
+func TestATrackerThatIsWrittenIsLookedUpAgain(t *testing.T) {
+	w, f := newIntake(t)
+	id := w.device("imei-1")
+	send := func(name string) *reply {
+		t.Helper()
+		return w.do("POST", "/v1/positions", `{`+name+`,"fix_at":1769860810000,"lat":1,"lng":1}`)
+	}
+	for range 2 {
+		send(`"unique_id":"imei-1"`).ok(202)
+		send(`"device_id":"` + id + `"`).ok(202)
+		f.report(ingest.PositionsTopic)
+		f.report(ingest.PositionsTopic)
+	}
+	mine := w.key
+	w.key = w.newKey(w.newAccount("Second"), auth.Admin)
+	send(`"unique_id":"imei-1"`).problem(422, "validation_failed")
+	send(`"device_id":"`+id+`"`).problem(422, "validation_failed")
+	w.key = mine
+	w.do("PATCH", "/v1/devices/"+id, `{"unique_id":"imei-9"}`).ok(200)
+	send(`"unique_id":"imei-1"`).problem(422, "validation_failed")
+	send(`"device_id":"` + id + `"`).ok(202)
+	if r := f.report(ingest.PositionsTopic); r.UniqueID != "imei-9" {
+		t.Errorf("told as of %s", r.UniqueID)
+	}
+	w.do("DELETE", "/v1/devices/"+id, "").ok(204)
+	send(`"unique_id":"imei-9"`).problem(422, "validation_failed")
+	send(`"device_id":"`+id+`"`).problem(422, "validation_failed")
+}
+
 func TestBatchesThatAreRefusedAsAWhole(t *testing.T) {
 	w, _ := newIntake(t)
 	w.device("imei-1")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -102,6 +104,41 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 		return 0, fmt.Errorf("count track of %s: %w", f.Vehicle, err)
 	}
 	return int(n), nil
+}
+
+// TrackPage returns how many positions a filter lets through, and the filter by which Track reads one page of them and
+// little else. What is asked for as the page has an offset and a limit, and begins where the whole does or behind a
+// cursor.
+func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter) (total int, part TrackFilter, err error) {
+	if whole.Every != 0 || page.Limit == 0 {
+		total, err = CountTrack(ctx, db, whole)
+		return total, page, err
+	}
+	distinct, final, flags, direction := "DISTINCT", "", "", int8(1)
+	if whole.With != 0 || whole.Without != 0 {
+		distinct, final = "", "FINAL"
+		flags = "AND bitAnd(flags, {without:UInt32}) = 0 AND ({with:UInt32} = 0 OR bitAnd(flags, {with:UInt32}) != 0)"
+	}
+	if page.Descending {
+		direction = -1
+	}
+	text := strings.NewReplacer("/*most*/", strconv.Itoa(page.Offset+page.Limit), "/*distinct*/", distinct,
+		"/*final*/", final, "/*flags*/", flags).Replace(schemas.Query("positions_page"))
+	var n, length uint64
+	var first, last int64
+	err = db.QueryRow(ctx, text, whole.named(clickhouse.Named("page_from", int64(max(page.From, 0))),
+		clickhouse.Named("page_to", until(page.To)), clickhouse.Named("direction", direction),
+		clickhouse.Named("offset", uint64(page.Offset)),
+		clickhouse.Named("limit", uint64(page.Limit)))...).Scan(&n, &first, &last, &length)
+	if err != nil {
+		return 0, page, fmt.Errorf("find a page of the track of %s: %w", whole.Vehicle, err)
+	}
+	page.Offset = 0
+	page.From, page.To = fleet.Millis(min(first, last)), fleet.Millis(max(first, last)+1)
+	if length == 0 {
+		page.From, page.To = 1, 1 // nothing, and 0 would mean no end
+	}
+	return int(n), page, nil
 }
 
 // positionScan is where the columns of a position are scanned, reused from row to row.

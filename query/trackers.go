@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -18,18 +19,38 @@ type Tracker struct {
 	TokenSHA256 string // of its OsmAnd token, in hex; empty if it has none
 }
 
-// FindTrackers returns those of an account's devices in use that have one of the unique ids or ids.
-func FindTrackers(ctx context.Context, db driver.Conn, account fleet.AccountID, uniqueIDs []string,
-	ids []fleet.DeviceID) ([]Tracker, error) {
-	keys := make([]uint64, len(ids))
-	for i, id := range ids {
-		keys[i] = uint64(id)
+// TrackerName is by what somebody names a device of an account: its unique id, or its id.
+type TrackerName struct {
+	Account  fleet.AccountID
+	UniqueID string
+	ID       fleet.DeviceID
+}
+
+// FindTrackers returns the devices in use that have some names, by these: each is of the account that its name is of.
+func FindTrackers(ctx context.Context, db driver.Conn, names ...TrackerName) (map[TrackerName]Tracker, error) {
+	accounts, uniqueIDs, keys := []uint64{}, []string{}, []uint64{} // a nil slice is no parameter
+	wanted := make(map[TrackerName]bool, len(names))
+	for _, name := range names {
+		wanted[name] = true
+		accounts = append(accounts, uint64(name.Account))
+		if name.ID != 0 {
+			keys = append(keys, uint64(name.ID))
+		} else {
+			uniqueIDs = append(uniqueIDs, name.UniqueID)
+		}
 	}
-	if uniqueIDs == nil {
-		uniqueIDs = []string{} // a nil slice is no parameter
-	}
-	return trackers(ctx, db, "devices_find", clickhouse.Named("account", uint64(account)),
+	slices.Sort(accounts)
+	all, err := trackers(ctx, db, "devices_find", clickhouse.Named("accounts", slices.Compact(accounts)),
 		clickhouse.Named("unique_ids", uniqueIDs), clickhouse.Named("ids", keys))
+	found := make(map[TrackerName]Tracker, len(all))
+	for _, t := range all {
+		for _, name := range []TrackerName{{Account: t.Account, ID: t.ID}, {Account: t.Account, UniqueID: t.UniqueID}} {
+			if wanted[name] {
+				found[name] = t
+			}
+		}
+	}
+	return found, err
 }
 
 // Holders returns the devices in use that have one of the unique ids, whichever accounts' they are: for
@@ -42,11 +63,15 @@ func trackers(ctx context.Context, db driver.Conn, name string, args ...any) ([]
 	return schemas.AllRows(ctx, db, "find devices", schemas.Query(name), args, (*Tracker).scan)
 }
 
-// TrackerByUniqueID returns the device in use with a unique id, and false if there is none. It takes no account: the
-// caller must not tell anybody what it found who has not proved to be the device.
-func TrackerByUniqueID(ctx context.Context, db driver.Conn, uniqueID string) (Tracker, bool, error) {
-	args := []any{clickhouse.Named("unique_id", uniqueID)}
-	return schemas.OneRow(ctx, db, "find device", schemas.Query("device_by_unique_id"), args, (*Tracker).scan)
+// TrackersByUniqueID returns the devices in use with some unique ids, by these. It takes no account: the caller must not
+// tell anybody what it found who has not proved to be the device.
+func TrackersByUniqueID(ctx context.Context, db driver.Conn, uniqueIDs ...string) (map[string]Tracker, error) {
+	all, err := trackers(ctx, db, "devices_by_unique_id", clickhouse.Named("unique_ids", uniqueIDs))
+	found := make(map[string]Tracker, len(all))
+	for _, t := range all {
+		found[t.UniqueID] = t
+	}
+	return found, err
 }
 
 func (t *Tracker) scan(row schemas.Row) error {

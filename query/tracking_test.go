@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +143,67 @@ func TestTrackFilters(t *testing.T) {
 		}
 		if n, err := query.CountTrack(t.Context(), db, c.f); n != c.total || err != nil {
 			t.Errorf("%s: count %d, %v, want %d", name, n, err, c.total)
+		}
+		n, part, err := query.TrackPage(t.Context(), db, c.f, c.f)
+		if n != c.total || err != nil {
+			t.Errorf("%s: a page of %d, %v, want %d", name, n, err, c.total)
+		}
+		if diff := cmp.Diff(c.want, times(track(t, db, part))); diff != "" {
+			t.Errorf("%s, the page: %s", name, diff)
+		}
+	}
+}
+
+// Pages of a track are those of a reading of everything with FINAL, whatever was stored again with other flags and lies in
+// however many parts, by cursor and by number, with the true total.
+func TestPagesOfATrackAreThoseOfFinal(t *testing.T) {
+	db := schematest.Open(t)
+	exec(t, db, "SYSTEM STOP MERGES positions")
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 12 { // of three months, many of them stored before
+		from := noon + fleet.Millis(random.IntN(70))*86_400_000
+		insertTrack(t, db, mine, fleet.VehicleID(5+random.IntN(2)), from, time.Hour, 40+random.IntN(200),
+			fleet.Flags(random.IntN(8)))
+	}
+	for range 60 {
+		whole := query.TrackFilter{Account: mine, Vehicle: fleet.VehicleID(5 + random.IntN(2)),
+			Descending: random.IntN(2) == 0}
+		switch random.IntN(4) {
+		case 0:
+			whole.Without = fleet.Flags(1 + random.IntN(7))
+		case 1:
+			whole.With = fleet.Flags(1 + random.IntN(7))
+		}
+		if random.IntN(2) == 0 {
+			whole.From = noon + fleet.Millis(random.IntN(70))*86_400_000
+			whole.To = whole.From + fleet.Millis(random.IntN(60))*86_400_000
+		}
+		want := times(track(t, db, whole))
+		size := 1 + random.IntN(1+len(want))
+		for offset := 0; offset <= len(want); offset += size {
+			page := whole
+			page.Offset, page.Limit = offset, size
+			total, part, err := query.TrackPage(t.Context(), db, whole, page)
+			if err != nil || total != len(want) {
+				t.Fatalf("%+v: total %d, %v, want %d", page, total, err, len(want))
+			}
+			got := times(track(t, db, part))
+			if diff := cmp.Diff(want[offset:min(offset+size, len(want))], got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("%+v: %s", page, diff)
+			}
+			behind := whole // as a cursor has it
+			switch behind.Limit = size; {
+			case offset == 0 || offset == len(want):
+				continue
+			case whole.Descending:
+				behind.To = noon + fleet.Millis(want[offset-1])*1000
+			default:
+				behind.From = noon + fleet.Millis(want[offset-1])*1000 + 1
+			}
+			total, part, err = query.TrackPage(t.Context(), db, whole, behind)
+			if again := times(track(t, db, part)); err != nil || total != len(want) || !slices.Equal(again, got) {
+				t.Fatalf("%+v: %v of %d, %v, want %v of %d", behind, again, total, err, got, len(want))
+			}
 		}
 	}
 }

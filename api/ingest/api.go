@@ -27,10 +27,13 @@ type API struct {
 	Publisher Publisher    // nil answers 503
 	Reader    RecordReader // without it neither Traccar's positions nor dead letters are taken
 
-	desk *desk.Desk
+	desk     *desk.Desk
+	trackers *knownTrackers
 }
 
-// New makes the ways in on a server. It registers nothing.
+// New makes the ways in on a server. It registers no routes.
 func New(s *rest.Server, d *desk.Desk, publisher Publisher, reader RecordReader) *API {
-	return &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
+	a := &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
+	a.trackers = newKnownTrackers(a)
+	return a
 }

@@ -165,22 +165,23 @@ func (a *API) replayDeadLetter(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// Its record may name another device, and its device may have come to another account since.
-	trackers, err := query.FindTrackers(r.Context(), a.DB, auth.From(r.Context()).Account, []string{d.UniqueID}, nil)
+	account := auth.From(r.Context()).Account
+	trackers, err := query.FindTrackers(r.Context(), a.DB, query.TrackerName{Account: account, UniqueID: d.UniqueID})
 	if err != nil {
 		return err
 	}
-	if len(trackers) == 0 || report.UniqueID != trackers[0].UniqueID {
+	if len(trackers) == 0 || report.UniqueID != d.UniqueID {
 		return fleet.NewError(fleet.CodeConflict,
 			"The report is not of a device that the account has, so it cannot be sent again.")
 	}
-	if err := a.carryReport(w, trackers[0].Account, &report); err != nil {
+	if err := a.carryReport(w, account, &report); err != nil {
 		return err
 	}
 	topic := PositionsTopic
 	if !report.Positioned {
 		topic = TelemetryTopic
 	}
-	if err := a.publish(r.Context(), trackers[0].Account, topic, []fleet.Report{report}); err != nil {
+	if err := a.publish(r.Context(), account, topic, []fleet.Report{report}); err != nil {
 		return err
 	}
 	d.Payload = nil

@@ -341,43 +341,38 @@ func splitArray(array []byte) ([]json.RawMessage, error) {
 
 // identify finds the device of each item that is good so far; one that is not the account's does not exist.
 func (a *API) identify(ctx context.Context, account fleet.AccountID, items []item) error {
-	byName, byID := map[string]*query.Tracker{}, map[fleet.DeviceID]*query.Tracker{}
-	var names []string
-	var ids []fleet.DeviceID
+	nameOf := func(it *item) query.TrackerName {
+		if it.device != 0 {
+			return query.TrackerName{Account: account, ID: it.device}
+		}
+		return query.TrackerName{Account: account, UniqueID: it.uniqueID}
+	}
+	var names []query.TrackerName
+	seen := map[query.TrackerName]bool{}
 	for i := range items {
-		it := &items[i]
-		if it.refused != nil {
-			continue
-		}
-		if _, seen := byID[it.device]; it.device != 0 && !seen {
-			byID[it.device] = nil
-			ids = append(ids, it.device)
-		}
-		if _, seen := byName[it.uniqueID]; it.device == 0 && !seen {
-			byName[it.uniqueID] = nil
-			names = append(names, it.uniqueID)
+		if name := nameOf(&items[i]); items[i].refused == nil && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
 		}
 	}
-	if len(names)+len(ids) == 0 {
+	if len(names) == 0 {
 		return nil
 	}
-	found, err := query.FindTrackers(ctx, a.DB, account, names, ids)
+	found, err := a.trackers.find(ctx, names)
 	if err != nil {
 		return err
 	}
-	for i := range found {
-		byName[found[i].UniqueID], byID[found[i].ID] = &found[i], &found[i]
-	}
 	for i := range items {
 		it := &items[i]
 		if it.refused != nil {
 			continue
 		}
-		tracker, pointer := byName[it.uniqueID], "/unique_id"
-		if it.device != 0 {
-			tracker, pointer = byID[it.device], "/device_id"
-		}
-		if tracker == nil || it.uniqueID != "" && tracker.UniqueID != it.uniqueID {
+		tracker, ok := found[nameOf(it)]
+		if !ok || it.uniqueID != "" && tracker.UniqueID != it.uniqueID {
+			pointer := "/unique_id"
+			if it.device != 0 {
+				pointer = "/device_id"
+			}
 			it.refused = &fleet.FieldError{Pointer: pointer, Code: string(fleet.CodeNotFound), Detail: "there is no such device"}
 			continue
 		}

@@ -100,9 +100,13 @@ func NewOsmandIntake(a *API) *osmandIntake {
 	rules := auth.Config{CacheFor: TrackerTime, CacheSize: OsmandRemember, Failures: OsmandFailsPerMin,
 		Window: time.Minute}
 	// A device that does not exist has no token.
+	all := &together[string, query.Tracker]{atOnce: lookUpsAtOnce, most: lookUpNames,
+		ask: func(ctx context.Context, uniqueIDs []string) (map[string]query.Tracker, error) {
+			return query.TrackersByUniqueID(ctx, a.DB, uniqueIDs...)
+		}}
 	find := func(ctx context.Context, uniqueID string) (query.Tracker, error) {
-		tracker, _, err := query.TrackerByUniqueID(ctx, a.DB, uniqueID)
-		return tracker, err
+		found, err := all.find(ctx, uniqueID)
+		return found[uniqueID], err
 	}
 	proves := func(token string, tracker query.Tracker) bool { return auth.Matches(token, tracker.TokenSHA256) }
 	return &osmandIntake{api: a, door: auth.NewDoorkeeper(rules, find, proves, a.Now),

@@ -191,14 +191,15 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	total, err := query.CountTrack(r.Context(), a.DB, f)
-	if err != nil {
-		return err
-	}
+	whole := f
 	if err := continueTrack(&f, p); err != nil {
 		return err
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
+	total, f, err := query.TrackPage(r.Context(), a.DB, whole, f)
+	if err != nil {
+		return err
+	}
 	metric := rest.MetricUnits(r)
 	return rest.WriteRows(w, r, list, p, total, PositionColumns(metric),
 		a.trackRows(query.Track(r.Context(), a.DB, f), metric))
