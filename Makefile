@@ -73,9 +73,10 @@ build: deps console ## build bin/motorpool, with the console in it
 
 ##@ check
 .PHONY: test
-test: deps console ## lint and run every test against the real engines
+test: deps console ## lint and run every test against the real engines and in a real browser
 	@$(MAKE) --no-print-directory lint
 	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 20m ./...
+	@$(MAKE) --no-print-directory console-pages
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
@@ -161,9 +162,17 @@ else
 	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool'
 endif
 
+.PHONY: browser
+browser:
+	@command -v $(CHROMIUM) >/dev/null || { \
+	  [[ $$EUID = 0 ]] && command -v apt-get >/dev/null || { \
+	    echo "There is no $(CHROMIUM) here: install Chromium, or name another by CHROMIUM=PROGRAM." >&2; exit 1; }; \
+	  echo "installing Chromium (once)" >&2; \
+	  apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium fonts-liberation >/dev/null; }
+
 .PHONY: console-pages
-console-pages: build ## the console in a real browser, with vehicles that drive; pictures are kept (CHROMIUM)
-	CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts
+console-pages: build browser ## the console in a real browser, with vehicles that drive; pictures are kept (CHROMIUM)
+	$(IN_MEMORY) env CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts
 	@echo "pictures are in $(CONSOLE_PAGES_DIR)" >&2
 
 .PHONY: bi-attempts
@@ -206,7 +215,7 @@ oauth-clients: deps ## access tokens are had with the libraries that programs us
 	MOTORPOOL_REQUIRE_ENGINES=1 deploy/embedded/in-memory.sh $(GO) test ./api -count=1 -v -tags client -run TestOtherLibraries -args -tools $(OAUTH_CLIENTS_DIR)
 
 .PHONY: pages
-pages: build ## the pages on which people sign in, in a real browser, with passkeys, and looked at by axe-core (Python: playwright; CHROMIUM)
+pages: build browser ## the pages on which people sign in, in a real browser, with passkeys, and looked at by axe-core (Python: playwright; CHROMIUM)
 	mkdir -p $(PAGES_DIR)
 	cp api/user/browser/* $(PAGES_DIR)
 	npm ci --prefix $(PAGES_DIR) --no-audit --no-fund

@@ -115,6 +115,21 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 		"?from=2026-03-30": 2, "?until=2026-03-01": 3, "?vehicle_id=veh_1": 0, "?from=2200-01-01": 0, "?until=1950-01-01": 0,
 		"?source_id=" + booking: 9} {
 		wantEqual(t, query, w.do("GET", "/v1/ledger/entries"+query, "").pagination().Total, want)
+		count := 0.0
+		for _, sum := range w.do("GET", "/v1/ledger/sums"+query, "").ok(200).data() {
+			count += sum["entry_count"].(float64)
+		}
+		wantEqual(t, "summed of "+query, count, float64(want))
+	}
+	// What entries come to, which is what a figure that links to them is.
+	for query, want := range map[string]string{"?ledger_account=revenue.time": "USD -12000", "?from=2200-01-01": "",
+		"?ledger_account=cash,cost.fuel": "EUR 0, USD 9600", "?ledger_account=cost.fuel&vehicle_id=" + car: "EUR 50"} {
+		var sums []string
+		for _, sum := range w.do("GET", "/v1/ledger/sums"+query, "").ok(200).data() {
+			m := sum["sum"].(map[string]any)
+			sums = append(sums, fmt.Sprint(m["currency"], " ", m["amount"]))
+		}
+		wantEqual(t, query, strings.Join(sums, ", "), want)
 	}
 	// The same for a bookkeeper.
 	sheet := func(path string) [][]string {
@@ -256,6 +271,7 @@ func TestTheBooksFollowTheRecords(t *testing.T) {
 
 	w.key = w.newKey(w.newAccount("Other"), auth.Admin)
 	wantEqual(t, "of others", w.do("GET", "/v1/ledger/entries", "").pagination().Total, 0)
+	wantEqual(t, "sums of others", len(w.do("GET", "/v1/ledger/sums", "").ok(200).data()), 0)
 	w.do("GET", "/v1/ledger/transactions/"+tx["id"].(string), "").problem(404, "not_found")
 }
 

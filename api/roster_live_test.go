@@ -193,6 +193,7 @@ func TestWhatIsKnownOfVehiclesIsTheSameFromMemoryAndFromTheStore(t *testing.T) {
 		}
 	}
 	pages := []string{"/v1/vehicles", "/v1/vehicles?per_page=3&sort=-make,id", "/v1/vehicles?make=M1&expand=devices",
+		"/v1/vehicles?units=metric", "/v1/vehicles?fields=make,location,is_rentable,current_mileage_mi&units=metric",
 		"/v1/vehicles?per_page=2&page=2&sort=status", "/v1/vehicles?q=m2", "/v1/vehicles?status=available&sort=-updated_at"}
 	places := []string{"/v1/positions/latest", "/v1/positions/latest?per_page=2", "/v1/positions/latest?per_page=2&page=2",
 		"/v1/positions/latest?bbox=-97.72,30.28,-97.6,30.33", "/v1/positions/latest?format=geojson",
@@ -207,6 +208,8 @@ func TestWhatIsKnownOfVehiclesIsTheSameFromMemoryAndFromTheStore(t *testing.T) {
 		same(pages[w.random.IntN(len(pages))], w.key)
 		same(places[w.random.IntN(len(places))], w.key)
 		same("/v1/vehicles/"+w.vehicles[w.random.IntN(len(w.vehicles))], w.key)
+		same("/v1/vehicles/"+w.vehicles[w.random.IntN(len(w.vehicles))]+[]string{"?units=metric",
+			"?fields=online,status_until"}[w.random.IntN(2)], w.key)
 		same("/v1/positions/latest?vehicle_id="+w.vehicles[0]+","+w.others[0], w.key)
 		same([]string{"/v1/vehicles", "/v1/positions/latest"}[w.random.IntN(2)], w.otherKey)
 		same("/v1/vehicles/"+w.others[0], w.key) // which it does not have
@@ -215,22 +218,25 @@ func TestWhatIsKnownOfVehiclesIsTheSameFromMemoryAndFromTheStore(t *testing.T) {
 		}
 	}
 	text := strings.Builder{}
-	kept := 0.0
+	kept, ready := 0.0, 0.0
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		if family.GetName() == "motorpool_roster_facts_total" {
-			for _, m := range family.GetMetric() {
-				fmt.Fprintf(&text, "%s %v, ", m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
-				if m.GetLabel()[0].GetValue() == "memory" {
-					kept = m.GetCounter().GetValue()
-				}
+		told := map[string]*float64{"motorpool_roster_facts_total": &kept,
+			"motorpool_roster_pieces_total": &ready}[family.GetName()]
+		if told == nil {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			fmt.Fprintf(&text, "%s %s %v, ", family.GetName(), m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
+			if m.GetLabel()[0].GetValue() == "memory" {
+				*told = m.GetCounter().GetValue()
 			}
 		}
 	}
-	if t.Log(text.String(), w.tried); kept < 100 {
-		t.Errorf("memory told %v facts: that tells little", kept)
+	if t.Log(text.String(), w.tried); kept < 100 || ready < 50 {
+		t.Errorf("memory told %v facts, and %v vehicles were ready: that tells little", kept, ready)
 	}
 }

@@ -26,11 +26,11 @@ func runBookings(ctx context.Context, args []string) error {
 			return result, err
 		}
 		for range 2 {
-			url, _, err := serveBeside(s)
+			one, err := serveBeside(s)
 			if err != nil {
 				return result, err
 			}
-			o.Bases = append(o.Bases, url)
+			o.Bases = append(o.Bases, one.URL)
 		}
 		time.Sleep(3 * time.Second) // until both serve
 		return bookingload.Run(ctx, s, o)

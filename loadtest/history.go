@@ -19,7 +19,7 @@ func runHistory(ctx context.Context, args []string) error {
 	flags.IntVar(&o.Clients, "clients", 32, "clients at once, after one alone")
 	flags.DurationVar(&o.For, "for", 5*time.Second, "how long each sort of request is made")
 	binary := flags.String("binary", "bin/motorpool", "the program to measure")
-	beside := flags.String("beside", "", "another program, to be measured beside it on the same store")
+	other := flags.String("beside", "", "another program, to be measured beside it on the same store")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func runHistory(ctx context.Context, args []string) error {
 		if o.Key, err = s.Output("key", "create", "--account", "History", "--scopes", "admin"); err != nil {
 			return result, err
 		}
-		err = servePrograms(s, *beside, func(name, url string) {
+		err = servePrograms(s, *other, func(name, url string) {
 			o.Bases = append(o.Bases, historyload.Base{Name: name, URL: url})
 		})
 		if err != nil {
@@ -45,7 +45,7 @@ func runFixes(ctx context.Context, args []string) error {
 	flags.IntVar(&o.Clients, "clients", 32, "clients at once")
 	flags.DurationVar(&o.For, "for", 10*time.Second, "how long each sort of request is made")
 	binary := flags.String("binary", "bin/motorpool", "the program to measure")
-	beside := flags.String("beside", "", "another program, to be measured beside it on the same store")
+	other := flags.String("beside", "", "another program, to be measured beside it on the same store")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func runFixes(ctx context.Context, args []string) error {
 		if o.Key, err = s.Output("key", "create", "--account", "Fixes", "--scopes", "admin"); err != nil {
 			return result, err
 		}
-		err = servePrograms(s, *beside, func(name, url string) {
+		err = servePrograms(s, *other, func(name, url string) {
 			o.Bases = append(o.Bases, fixload.Base{Name: name, URL: url})
 		})
 		if err != nil {
@@ -64,19 +64,19 @@ func runFixes(ctx context.Context, args []string) error {
 }
 
 // servePrograms has the program of a system serve, and another one beside it unless that is empty, and names each.
-func servePrograms(s *system.System, beside string, add func(name, url string)) error {
+func servePrograms(s *system.System, other string, add func(name, url string)) error {
 	own := s.Binary
 	defer func() { s.Binary = own }()
-	for _, of := range []struct{ name, program string }{{"this", own}, {"beside", beside}} {
+	for _, of := range []struct{ name, program string }{{"this", own}, {"beside", other}} {
 		if of.program == "" {
 			continue
 		}
 		s.Binary = of.program
-		url, _, err := serveBeside(s, "--rate-limit", "0")
+		one, err := serveBeside(s, "--rate-limit", "0")
 		if err != nil {
 			return err
 		}
-		add(of.name, url)
+		add(of.name, one.URL)
 	}
 	time.Sleep(5 * time.Second) // until both serve
 	return nil

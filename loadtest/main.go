@@ -17,11 +17,13 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet/loadtest/bench"
+	"github.com/motorpool/fleet/loadtest/screenload"
 	"github.com/motorpool/fleet/loadtest/system"
 )
 
 func main() {
 	system.ServeBroker()
+	screenload.ServeThin()
 	serveClickHouse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

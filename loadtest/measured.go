@@ -39,14 +39,26 @@ func onSystem[R interface{ Write(io.Writer) error }](ctx context.Context, binary
 	return errors.Join(err, s.Stop())
 }
 
-// serveBeside starts another interface on a system, and returns its address.
-func serveBeside(s *system.System, flags ...string) (url string, p *system.Process, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
+// beside is another interface on a system: the addresses of clients and operators, and its process.
+type beside struct {
+	URL, Ops string
+	Process  *system.Process
+}
+
+// serveBeside starts another interface on a system.
+func serveBeside(s *system.System, flags ...string) (b beside, err error) {
+	var addresses [2]string
+	for i := range addresses {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return b, err
+		}
+		addresses[i] = l.Addr().String()
+		if err := l.Close(); err != nil {
+			return b, err
+		}
 	}
-	address := l.Addr().String()
-	l.Close()
-	p, err = s.Start(append([]string{"serve", "--http", address, "--ops", "127.0.0.1:0"}, flags...)...)
-	return "http://" + address, p, err
+	b.URL, b.Ops = "http://"+addresses[0], "http://"+addresses[1]
+	b.Process, err = s.Start(append([]string{"serve", "--http", addresses[0], "--ops", addresses[1]}, flags...)...)
+	return b, err
 }

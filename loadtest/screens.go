@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"time"
@@ -17,6 +18,7 @@ func runScreens(ctx context.Context, args []string) error {
 	flags.IntVar(&o.Vehicles, "vehicles", 100_000, "vehicles of the account")
 	flags.IntVar(&o.Clients, "clients", 32, "clients at once")
 	flags.DurationVar(&o.For, "for", 5*time.Second, "how long each sort of request is made")
+	flags.StringVar(&o.Profiles, "profiles", "", "folder for profiles of the processes that are measured")
 	binary := flags.String("binary", "bin/motorpool", "the program to measure")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -25,22 +27,24 @@ func runScreens(ctx context.Context, args []string) error {
 		if o.Key, err = s.Output("key", "create", "--account", "Screens", "--scopes", "admin"); err != nil {
 			return result, err
 		}
-		var memory *system.Process
 		for _, from := range []struct{ name, mib string }{{"memory", "512"}, {"store", "0"}} {
-			url, p, err := serveBeside(s, "--roster-memory", from.mib, "--rate-limit", "0")
+			one, err := serveBeside(s, "--roster-memory", from.mib, "--rate-limit", "0")
 			if err != nil {
 				return result, err
 			}
-			if memory == nil {
-				memory = p
-			}
-			o.Bases = append(o.Bases, screenload.Base{Name: from.name, URL: url})
+			o.Bases = append(o.Bases, screenload.Base{Name: from.name, URL: one.URL, Ops: one.Ops, Process: one.Process})
+		}
+		if o.Thin, err = screenload.StartThin(ctx, 2<<30, s.Log); err != nil {
+			return result, err
+		}
+		if o.Thin != nil {
+			defer func() { err = errors.Join(err, o.Thin.Stop()) }()
 		}
 		time.Sleep(5 * time.Second) // until both serve
 		if result, err = screenload.Run(ctx, s, o); err != nil {
 			return result, err
 		}
-		if _, most, err := memory.Stop(); err == nil {
+		if _, most, err := o.Bases[0].Process.Stop(); err == nil {
 			fmt.Printf("the process that keeps them in memory took %d MiB at most\n\n", most>>20)
 		}
 		return result, nil

@@ -3,15 +3,19 @@ package query
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/klauspost/compress/s2"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -21,24 +25,28 @@ import (
 type Held struct {
 	ID       uint64
 	Revision uint64
-	Body     string // JSON
 
 	created int64 // milliseconds since 1970
 	updated int64
-	texts   string   // of the fields, one after the other in the order of the shape
-	ends    []uint32 // where each of them ends
-	folded  []string // what of them must be the same; nil if they are ASCII, and it is worked out
+	data    string   // texts of the fields in the order of the shape, what words are sought in, and the body
+	ends    []uint32 // where each of the texts ends, and what is sought
 	numbers []int64
-	lists   [][]string
-	refs    []string // ids in external_refs
-	sought  string   // in what words are sought, with small letters for the capital ones of ASCII
-	odd     bool     // sought has a letter outside ASCII that the store takes for one inside
+	more    *heldMore // nil if there is nothing of it
+	packed  *s2.Dict  // by which the body is; nil if it is not
+	odd     bool      // what is sought has a letter outside ASCII that the store takes for one inside
+}
+
+// heldMore is what few records have.
+type heldMore struct {
+	folded []string // what of the texts must be the same; nil if they are ASCII, and it is worked out
+	lists  [][]string
+	refs   []string // ids in external_refs
 }
 
 // Stored is the record as the current table holds it.
 func (h *Held) Stored() Stored {
 	return Stored{ID: h.ID, Revision: h.Revision, CreatedAt: time.UnixMilli(h.created).UTC(),
-		UpdatedAt: time.UnixMilli(h.updated).UTC(), Body: h.Body}
+		UpdatedAt: time.UnixMilli(h.updated).UTC(), Body: h.body()}
 }
 
 // Odd says that questions with words cannot be answered where this record is one of those looked through.
@@ -46,17 +54,18 @@ func (h *Held) Odd() bool { return h.odd }
 
 // Size is about how many bytes of memory the record takes.
 func (h *Held) Size() int {
-	n := 280 + len(h.Body) + len(h.sought) + len(h.texts) + 4*len(h.ends) + 8*len(h.numbers) + 24*len(h.lists) +
-		16*len(h.refs)
-	for _, text := range h.folded {
+	n := 160 + len(h.data) + 4*len(h.ends) + 8*len(h.numbers)
+	if h.more == nil {
+		return n
+	}
+	n += 80 + 24*len(h.more.lists) + 16*len(h.more.refs)
+	for _, text := range h.more.folded {
 		n += 16 + len(text)
 	}
-	for _, list := range h.lists {
-		for _, text := range list {
-			n += 16 + len(text)
-		}
+	for _, list := range h.more.lists {
+		n += 16 * len(list) // the texts are shared
 	}
-	for _, ref := range h.refs {
+	for _, ref := range h.more.refs {
 		n += len(ref)
 	}
 	return n
@@ -68,7 +77,39 @@ func (h *Held) text(at int) string {
 	if at > 0 {
 		begin = h.ends[at-1]
 	}
-	return h.texts[begin:h.ends[at]]
+	return h.data[begin:h.ends[at]]
+}
+
+// sought is in what words are sought, with small letters for the capital ones of ASCII.
+func (h *Held) sought() string { return h.text(len(h.ends) - 1) }
+
+// list is the list of a field.
+func (h *Held) list(at int) []string {
+	if h.more == nil {
+		return nil
+	}
+	return h.more.lists[at]
+}
+
+// refs are the ids in external_refs.
+func (h *Held) refs() []string {
+	if h.more == nil {
+		return nil
+	}
+	return h.more.refs
+}
+
+// body is the JSON of the record.
+func (h *Held) body() string {
+	text := h.data[h.ends[len(h.ends)-1]:]
+	if h.packed == nil {
+		return text
+	}
+	plain, err := h.packed.Decode(nil, []byte(text))
+	if err != nil {
+		panic(err) // pack wrote it
+	}
+	return string(plain)
 }
 
 // oddLetters are those outside ASCII of which the small one is inside: the sign of Kelvin, and the I with a dot.
@@ -80,6 +121,8 @@ type shape struct {
 	texts, numbers, lists []string       // what stands for them in the text of a query
 	folded                []string       // the same of what of texts must be the same
 	final, every          string         // the query, with and without merging revisions
+
+	names atomic.Pointer[s2.Dict] // by which bodies are packed
 }
 
 var shapes sync.Map // by their *Listing
@@ -148,14 +191,32 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 	}
 	args := []any{clickhouse.Named("accounts", append([]uint64{}, of.Accounts...)),
 		clickhouse.Named("ids", append([]uint64{}, of.IDs...)), clickhouse.Named("block", of.Block)}
-	var texts, folded []string
+	var texts, folded, refs []string
+	var lists [][]string
+	var body, sought string
 	var b []byte
-	return schemas.EachRow(ctx, db, "read "+l.Table+" into memory", text, args, func(row schemas.Row) error {
-		h := &Held{ends: make([]uint32, len(s.texts))}
+	type row struct {
+		account  fleet.AccountID
+		held     *Held
+		archived bool
+	}
+	var first []row // that wait until it is known whether they are packed
+	release := func() error {
+		for _, r := range first {
+			r.held.pack(s.names.Load())
+			if err := take(r.account, r.held, r.archived); err != nil {
+				return err
+			}
+		}
+		first = first[:0]
+		return nil
+	}
+	err := schemas.EachRow(ctx, db, "read "+l.Table+" into memory", text, args, func(scan schemas.Row) error {
+		h := &Held{ends: make([]uint32, len(s.texts)+1)}
 		var account uint64
 		var archived uint8
-		if err := row.Scan(&account, &h.ID, &h.Revision, &h.created, &h.updated, &archived,
-			&h.Body, &texts, &folded, &h.numbers, &h.lists, &h.refs, &h.sought); err != nil {
+		if err := scan.Scan(&account, &h.ID, &h.Revision, &h.created, &h.updated, &archived,
+			&body, &texts, &folded, &h.numbers, &lists, &refs, &sought); err != nil {
 			return err
 		}
 		b = b[:0]
@@ -163,18 +224,99 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 			b = append(b, text...)
 			h.ends[i] = uint32(len(b))
 		}
-		if h.texts = string(b); !ascii(h.texts) {
-			h.folded = slices.Clone(folded)
+		var more heldMore
+		if !ascii(string(b)) {
+			more.folded = slices.Clone(folded)
 		}
-		for _, list := range h.lists {
+		b = append(b, smallASCII(sought)...)
+		h.ends[len(texts)] = uint32(len(b))
+		h.data = string(append(b, body...))
+		h.odd = strings.ContainsAny(sought, oddLetters)
+		if more.refs = refs; len(refs) == 0 {
+			more.refs = nil
+		}
+		empty := true
+		for _, list := range lists {
+			empty = empty && len(list) == 0
 			for i, text := range list {
 				list[i] = one(text)
 			}
 		}
-		h.odd = strings.ContainsAny(h.sought, oddLetters)
-		h.sought = smallASCII(h.sought)
-		return take(fleet.AccountID(account), h, archived != 0)
+		if more.lists = lists; !empty || more.folded != nil || more.refs != nil {
+			h.more = &more
+		}
+		texts, folded, lists, refs = nil, nil, nil, nil
+		first = append(first, row{fleet.AccountID(account), h, archived != 0})
+		if s.names.Load() != nil {
+			return release()
+		}
+		if len(first) < packedFrom {
+			return nil
+		}
+		bodies := make([]string, len(first))
+		for i, r := range first {
+			bodies[i] = r.held.body()
+		}
+		s.names.CompareAndSwap(nil, namesIn(bodies))
+		return release()
 	})
+	if err != nil {
+		return err
+	}
+	return release()
+}
+
+// packedFrom is of how many records the names of members are gathered by which bodies are packed.
+const packedFrom = 64
+
+// pack makes a body that was not packed smaller by a dictionary.
+func (h *Held) pack(names *s2.Dict) {
+	if names == nil || h.packed != nil {
+		return
+	}
+	begin := h.ends[len(h.ends)-1]
+	body := h.data[begin:]
+	small := names.EncodeBetter(nil, []byte(body))
+	if len(small) < len(body) {
+		h.data, h.packed = h.data[:begin]+string(small), names
+	}
+}
+
+// theirs are members in which people give names of their own.
+var theirs = []string{"metadata", "custom_fields", "external_ids"}
+
+// namesIn makes a dictionary of the names of members in some bodies, and of nothing else that stands in them, nor of
+// names that people give: whoever is erased is not to be found in it.
+func namesIn(bodies []string) *s2.Dict {
+	var all []byte
+	seen := map[string]bool{}
+	var look func(value any, depth int)
+	look = func(value any, depth int) {
+		switch v := value.(type) {
+		case []any:
+			for _, inner := range v {
+				look(inner, depth+1)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if !seen[name] {
+					seen[name] = true
+					all = append(all, `","`+name+`":"`...)
+				}
+				if !slices.Contains(theirs, name) && depth < 4 {
+					look(v[name], depth+1)
+				}
+			}
+		}
+	}
+	for _, body := range bodies {
+		var value any
+		if json.Unmarshal([]byte(body), &value) == nil {
+			look(value, 0)
+		}
+	}
+	all = append(all, `":true,":false,":null,:00:00Z","T00:00:00.000Z","`...)
+	return s2.MakeDict(all, nil)
 }
 
 // EachRevision hands over the newest revision of each record of some accounts in the parts that hold what was inserted
@@ -257,7 +399,7 @@ func (l *Listing) InMemory(req ListRequest) (*Question, bool, error) {
 		q.keep = append(q.keep, func(h *Held) bool { return h.updated >= since })
 	}
 	if req.Ref != "" {
-		q.keep = append(q.keep, func(h *Held) bool { return slices.Contains(h.refs, req.Ref) })
+		q.keep = append(q.keep, func(h *Held) bool { return slices.Contains(h.refs(), req.Ref) })
 	}
 	if req.Only != nil {
 		only := make(map[uint64]bool, len(*req.Only))
@@ -294,8 +436,9 @@ func (l *Listing) InMemory(req ListRequest) (*Question, bool, error) {
 
 // speaksOf says whether all words occur.
 func (q *Question) speaksOf(h *Held) bool {
+	sought := h.sought()
 	for i, word := range q.words {
-		if !strings.Contains(h.sought, word) && (q.bare[i] == "" || !strings.Contains(h.sought, q.bare[i])) {
+		if !strings.Contains(sought, word) && (q.bare[i] == "" || !strings.Contains(sought, q.bare[i])) {
 			return false
 		}
 	}
@@ -329,7 +472,7 @@ func (f *ListField) keeps(at int, filter Filter) (func(*Held) bool, bool) {
 	values := slices.Clone(filter.Values)
 	if f.Type == TagsField {
 		return func(h *Held) bool {
-			return slices.ContainsFunc(h.lists[at], func(tag string) bool { return slices.Contains(values, tag) })
+			return slices.ContainsFunc(h.list(at), func(tag string) bool { return slices.Contains(values, tag) })
 		}, true
 	}
 	value := values[0]
@@ -367,8 +510,8 @@ func (f *ListField) keeps(at int, filter Filter) (func(*Held) bool, bool) {
 		switch {
 		case f.Type == CodeField && text == "":
 			return false
-		case h.folded != nil:
-			return slices.Contains(values, h.folded[at])
+		case h.more != nil && h.more.folded != nil:
+			return slices.Contains(values, h.more.folded[at])
 		}
 		return slices.ContainsFunc(values, func(value string) bool { return same(text, value) })
 	}, true

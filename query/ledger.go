@@ -188,6 +188,12 @@ func LedgerCount(ctx context.Context, db driver.Conn, of string, f LedgerFilter)
 	return int(n), nil
 }
 
+// LedgerSums returns what the entries that are wanted come to, by currency.
+func LedgerSums(ctx context.Context, db driver.Conn, f LedgerFilter) ([]LedgerBalance, error) {
+	return schemas.AllRows(ctx, db, "sum ledger entries", schemas.Query("ledger_entries_sums"), f.named(),
+		func(b *LedgerBalance, row schemas.Row) error { return row.Scan(&b.Currency, &b.Amount, &b.Entries) })
+}
+
 // PostedEntries returns the entries of a transaction as JSON, and the numbers, from one on, of those that are not in
 // the table of entries; "" if there is no such transaction.
 func PostedEntries(
@@ -211,9 +217,9 @@ func PostedEntries(
 	return entries, missing, nil
 }
 
-// LedgerBalance is what an account of the ledger comes to in one currency.
+// LedgerBalance is what an account of the ledger, or several, comes to in one currency.
 type LedgerBalance struct {
-	Account  string
+	Account  string // "" of several
 	Currency string
 	Amount   int64 // in minor units; debits are positive
 	Entries  uint64

@@ -26,7 +26,7 @@ const assets = "/console/"
 
 // pages are the paths that the console shows something at; it reads them itself.
 var pages = []string{"/", "/map", "/alerts", "/bookings", "/bookings/*", "/customers", "/customers/*", "/vehicles",
-	"/vehicles/*", "/maintenance", "/maintenance/*"}
+	"/vehicles/*", "/maintenance", "/maintenance/*", "/money", "/money/*", "/platform", "/platform/*"}
 
 // policy lets the pages load what this server has, and nothing else: neither script nor style stands in a page. The map
 // makes pictures of its own as it goes.

@@ -133,6 +133,7 @@ func (a *API) ledgerRoutes() {
 				rest.FormatParam(export.Tables)}),
 		Reply: rest.List[LedgerEntry]{}, ReplyTypes: export.MediaTypes(export.Tables), Timeout: rest.ExportTime,
 	}, a.listLedgerEntries)
+	a.ledgerSumRoutes()
 	a.ledgerBookRoutes()
 	a.chartRoutes()
 }

@@ -6,6 +6,7 @@ func (a *API) Routes() {
 	a.blockRoutes()
 	a.meterReadingRoutes()
 	a.catalogueRoutes()
+	a.ratePriceRoutes()
 	a.quoteRoutes()
 	a.availabilityRoutes()
 	a.customerRoutes()

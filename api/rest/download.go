@@ -40,7 +40,7 @@ func Prefers(r *http.Request, mediaType string) bool {
 // RefusePaging refuses paging parameters for an answer that has no pages.
 func RefusePaging(r *http.Request, why string) error {
 	for _, name := range []string{"page", "per_page", "cursor"} {
-		if r.URL.Query().Has(name) {
+		if queryOf(r).Has(name) {
 			return InvalidParam(name, "cannot be combined with "+why+", which answers with everything at once")
 		}
 	}
@@ -112,7 +112,7 @@ func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, tota
 	}
 	fmt.Fprintf(&body, ",\"pagination\":%s}\n", pagination)
 	h := w.Header()
-	h.Set("Link", links(r.URL, p, total, next))
+	h.Set("Link", links(r, p, total, next))
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(http.StatusOK)

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
@@ -19,14 +20,16 @@ type Exchange struct {
 	written   int64           // bytes of body that went out
 	Body      []byte          // the whole body, decompressed, where the route takes one
 	metric    bool            // units=metric
-	Ticket    *record.Ticket  // of the request's idempotency key, if it has one
-	born      uint64          // id that was made in the request: nothing can name it yet
-	Drawn     uint64          // id that the request has for what it makes
-	taken     int             // ids that the request had for what it makes, and that were another's
-	long      bool            // it has a turn among what takes long
-	ends      []func()        // give back what the request holds
-	turns     []func()        // give back the turns of its body, which end when the answer begins
-	Unstored  []byte          // what is stored of the answer instead of its body, if that holds a secret
+	query     url.Values      // of rawQuery
+	rawQuery  string
+	Ticket    *record.Ticket // of the request's idempotency key, if it has one
+	born      uint64         // id that was made in the request: nothing can name it yet
+	Drawn     uint64         // id that the request has for what it makes
+	taken     int            // ids that the request had for what it makes, and that were another's
+	long      bool           // it has a turn among what takes long
+	ends      []func()       // give back what the request holds
+	turns     []func()       // give back the turns of its body, which end when the answer begins
+	Unstored  []byte         // what is stored of the answer instead of its body, if that holds a secret
 }
 
 // end gives back what the request held, however it ended.

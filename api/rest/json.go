@@ -13,6 +13,11 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error 
 	if err != nil {
 		return err
 	}
+	return writeBody(w, r, status, body)
+}
+
+// writeBody answers with JSON that is written already.
+func writeBody(w http.ResponseWriter, r *http.Request, status int, body []byte) (err error) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -44,6 +44,9 @@ func (s *Resource[T]) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return CursorError(err)
 	}
+	if s.Ready != nil && expand == nil {
+		return s.listReady(w, r, mark, p, found)
+	}
 	records, err := storedRecords[T](req.Account, found.Records)
 	if err != nil {
 		return err
@@ -119,11 +122,16 @@ func (s *Resource[T]) SortKeys(r *http.Request) ([]query.SortKey, string, error)
 
 // filters reads the filters of the listing's fields.
 func (s *Resource[T]) filters(r *http.Request) []query.Filter {
-	values := r.URL.Query()
+	values := queryOf(r)
+	compared := strings.Contains(r.URL.RawQuery, "[") || strings.Contains(r.URL.RawQuery, "%")
 	var filters []query.Filter
-	for _, f := range s.Listing.Fields {
+	for i := range s.Listing.Fields {
+		f := &s.Listing.Fields[i]
 		if parts := ListParam(r, f.Name); parts != nil {
 			filters = append(filters, query.Filter{Field: f.Name, Op: "eq", Values: instants(f.Type, parts)})
+		}
+		if !compared {
+			continue
 		}
 		for _, op := range comparisons {
 			if v := values.Get(f.Name + "[" + op + "]"); v != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/http/pprof"
 	"slices"
 	"sync"
 	"time"
@@ -19,8 +20,8 @@ type Check func(ctx context.Context) error
 // checkTime is how long a check may take before it counts as failed.
 const checkTime = 3 * time.Second
 
-// OpsHandler serves the operators' listener, which is not for the world: /healthz (the process lives), /readyz and
-// /metrics. A process is ready when it can do its main work: needed are the checks without which it cannot, and makes a
+// OpsHandler serves the operators' listener, which is not for the world: /healthz (the process lives), /readyz,
+// /metrics, and under /debug/pprof/ where time and memory go. A process is ready when it can do its main work: needed are the checks without which it cannot, and makes a
 // 503, wanted those without which it does less, which degraded names. The names and faults of all are in the body.
 func OpsHandler(needed, wanted map[string]Check, metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
@@ -40,6 +41,10 @@ func OpsHandler(needed, wanted map[string]Check, metrics prometheus.Gatherer) ht
 		}
 		opsJSON(w, status, map[string]any{"status": word, "degraded": failed, "checks": results})
 	})
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	for _, name := range []string{"allocs", "block", "goroutine", "heap", "mutex"} {
+		mux.Handle("GET /debug/pprof/"+name, pprof.Handler(name))
+	}
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return secure(mux)
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -83,7 +83,7 @@ type Cursor struct {
 func PageOf(r *http.Request, list string) (Page, error) {
 	p := Page{Number: IntParam(r, "page", 1), PerPage: IntParam(r, "per_page", defaultPerPage)}
 	if text := TextParam(r, "cursor", ""); text != "" {
-		if r.URL.Query().Has("page") {
+		if queryOf(r).Has("page") {
 			return p, InvalidParam("cursor", "cannot be combined with page")
 		}
 		c, err := DecodeCursor(text)
@@ -122,7 +122,7 @@ func AfterOf(at fleet.Millis, id uint64) []string {
 // listed marks a list with what it was asked for: another choice of records has other pages. How much of them is shown,
 // and how, is nothing to that.
 func listed(r *http.Request, list string) string {
-	q := r.URL.Query()
+	q := maps.Clone(queryOf(r))
 	for _, name := range []string{"page", "per_page", "cursor", "sort", "fields", "expand", "units", "format"} {
 		q.Del(name)
 	}
@@ -169,25 +169,30 @@ func WriteList[T any](w http.ResponseWriter, r *http.Request, list string, p Pag
 	if data == nil {
 		data = []T{}
 	}
-	answer := List[T]{Data: data, Pagination: Pagination{Page: p.Number, PerPage: p.PerPage, Total: total}}
+	return WriteJSON(w, r, http.StatusOK, List[T]{Data: data, Pagination: paginationOf(w, r, list, p, total, after)})
+}
+
+// paginationOf is the second half of a list answer, of which it sets the Link header.
+func paginationOf(w http.ResponseWriter, r *http.Request, list string, p Page, total int, after []string) Pagination {
+	answer := Pagination{Page: p.Number, PerPage: p.PerPage, Total: total}
 	if after != nil {
-		answer.Pagination.NextCursor = EncodeCursor(Cursor{After: after, Page: p.Number + 1, List: listed(r, list)})
+		answer.NextCursor = EncodeCursor(Cursor{After: after, Page: p.Number + 1, List: listed(r, list)})
 	}
-	w.Header().Set("Link", links(r.URL, p, total, answer.Pagination.NextCursor))
-	return WriteJSON(w, r, http.StatusOK, answer)
+	w.Header().Set("Link", links(r, p, total, answer.NextCursor))
+	return answer
 }
 
 // links writes the Link header of RFC 8288. A list that is read by cursor knows no way back but to its start.
-func links(u *url.URL, p Page, total int, next string) string {
+func links(r *http.Request, p Page, total int, next string) string {
 	var parts []string
+	q := maps.Clone(queryOf(r))
 	add := func(rel, name, value string) {
-		q := u.Query()
 		q.Del("page")
 		q.Del("cursor")
 		if name != "" {
 			q.Set(name, value)
 		}
-		target := u.EscapedPath()
+		target := r.URL.EscapedPath()
 		if len(q) > 0 {
 			target += "?" + q.Encode()
 		}

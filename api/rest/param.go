@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -173,9 +174,21 @@ func ParseInstant(value string) (time.Time, error) {
 
 // Readers of parameters that are declared with the right type. An absent one gives the fallback.
 
+// queryOf is the query of a request, read once. It is not to be changed.
+func queryOf(r *http.Request) url.Values {
+	x, ok := r.Context().Value(ExchangeKey{}).(*Exchange)
+	if !ok {
+		return r.URL.Query()
+	}
+	if x.query == nil || x.rawQuery != r.URL.RawQuery {
+		x.query, x.rawQuery = r.URL.Query(), r.URL.RawQuery
+	}
+	return x.query
+}
+
 // TextParam returns the text of a parameter.
 func TextParam(r *http.Request, name, fallback string) string {
-	if v := r.URL.Query().Get(name); v != "" {
+	if v := queryOf(r).Get(name); v != "" {
 		return v
 	}
 	return fallback
@@ -183,7 +196,7 @@ func TextParam(r *http.Request, name, fallback string) string {
 
 // IntParam returns the whole number of a parameter.
 func IntParam(r *http.Request, name string, fallback int) int {
-	if n, err := strconv.Atoi(r.URL.Query().Get(name)); err == nil {
+	if n, err := strconv.Atoi(queryOf(r).Get(name)); err == nil {
 		return n
 	}
 	return fallback
@@ -191,7 +204,7 @@ func IntParam(r *http.Request, name string, fallback int) int {
 
 // NumberParam returns the number of a parameter.
 func NumberParam(r *http.Request, name string, fallback float64) float64 {
-	if f, err := strconv.ParseFloat(r.URL.Query().Get(name), 64); err == nil {
+	if f, err := strconv.ParseFloat(queryOf(r).Get(name), 64); err == nil {
 		return f
 	}
 	return fallback
@@ -199,7 +212,7 @@ func NumberParam(r *http.Request, name string, fallback float64) float64 {
 
 // TimeParam returns an instant in milliseconds, rounded down.
 func TimeParam(r *http.Request, name string, fallback fleet.Millis) fleet.Millis {
-	if t, err := ParseInstant(r.URL.Query().Get(name)); err == nil {
+	if t, err := ParseInstant(queryOf(r).Get(name)); err == nil {
 		return fleet.MillisOf(t)
 	}
 	return fallback
@@ -208,7 +221,7 @@ func TimeParam(r *http.Request, name string, fallback fleet.Millis) fleet.Millis
 // ListParam returns the parts of a comma list, without blanks and empty parts.
 func ListParam(r *http.Request, name string) []string {
 	var parts []string
-	for _, part := range strings.Split(r.URL.Query().Get(name), ",") {
+	for _, part := range strings.Split(queryOf(r).Get(name), ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, part)
 		}
@@ -250,7 +263,7 @@ func IDsParam[T ~uint64](r *http.Request, name, prefix string) ([]T, error) {
 
 // TriParam reads a boolean parameter that may be absent.
 func TriParam(r *http.Request, name string) fleet.Tri {
-	text := r.URL.Query().Get(name)
+	text := queryOf(r).Get(name)
 	if text == "" {
 		return fleet.Unknown
 	}
@@ -276,7 +289,7 @@ func ParseNumbers(text string, n int) ([]float64, bool) {
 
 // BoxParam reads bbox=, a rectangle in degrees; the whole world if it is absent.
 func BoxParam(r *http.Request) (query.Box, error) {
-	text := r.URL.Query().Get("bbox")
+	text := queryOf(r).Get("bbox")
 	if text == "" {
 		return query.World, nil
 	}

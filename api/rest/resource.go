@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
@@ -28,6 +29,8 @@ type Resource[T any] struct {
 	Make func(r *http.Request, object map[string]any) (T, error)
 	// Show makes the views of records, in order.
 	Show func(ctx context.Context, records []record.Record[T], expand []string) ([]Shown, error)
+	// Ready, if not nil, shows records that are asked for again and again.
+	Ready *Ready[T]
 	// Prepare, if not nil, completes a body that is about to be written, and may refuse it: what its schema cannot refuse,
 	// and names of records that do not exist. For a new record before is nil and id zero.
 	Prepare func(r *http.Request, id uint64, before, after *T) error
@@ -74,8 +77,9 @@ type Params struct {
 
 // Shown is a record as it is answered.
 type Shown struct {
-	View any
-	Live []byte // of what the view shows beside the record itself, for its tag; nil if nothing
+	View  any
+	Live  []byte    // of what the view shows beside the record itself, for its tag; nil if nothing
+	Until time.Time // the last instant at which it is shown so if nothing is written; zero if that cannot be told
 }
 
 // ShowEach makes the hook Show for records of which nothing else is known than what they hold.

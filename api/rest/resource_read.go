@@ -16,13 +16,29 @@ import (
 
 // Get answers with the record that the path names, or with a 304 if the caller has it.
 func (s *Resource[T]) Get(w http.ResponseWriter, r *http.Request) error {
-	rec, err := s.current(r)
+	id, err := PathID(r, s.Noun, s.Log.Kind().Prefix)
 	if err != nil {
 		return err
+	}
+	account := auth.From(r.Context()).Account
+	var rec record.Record[T]
+	stored, ok := s.Server.Roster.Get(r.Context(), s.Listing, account, id)
+	if !ok {
+		if rec, err = s.Load(r); err != nil {
+			return err
+		}
 	}
 	expand, err := s.expansions(r)
 	if err != nil {
 		return err
+	}
+	if ok && s.Ready != nil && expand == nil {
+		return s.getReady(w, r, stored)
+	}
+	if ok {
+		if rec, err = FromStored[T](account, stored); err != nil {
+			return err
+		}
 	}
 	views, err := s.Show(r.Context(), []record.Record[T]{rec}, expand)
 	if err != nil {
@@ -52,35 +68,30 @@ func (s *Resource[T]) Load(r *http.Request) (record.Record[T], error) {
 	return s.Log.Get(r.Context(), account, id)
 }
 
-// current is Load of what is only to be shown, which may come from memory.
-func (s *Resource[T]) current(r *http.Request) (record.Record[T], error) {
-	id, err := PathID(r, s.Noun, s.Log.Kind().Prefix)
-	if err != nil {
-		return record.Record[T]{}, err
-	}
-	account := auth.From(r.Context()).Account
-	if stored, ok := s.Server.Roster.Get(r.Context(), s.Listing, account, id); ok {
-		return FromStored[T](account, stored)
-	}
-	return s.Load(r)
-}
-
 // pick keeps the members that fields= names, and id, in their order.
 func (s *Resource[T]) pick(r *http.Request, view any) (any, error) {
-	names := ListParam(r, "fields")
 	view = s.Server.WithAllMembers(view)
-	if names == nil {
+	if ListParam(r, "fields") == nil {
 		return view, nil
+	}
+	text, err := EncodeJSON(view, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.pickOf(r, text)
+}
+
+// pickOf is pick of a view with all its members, as it is written in miles.
+func (s *Resource[T]) pickOf(r *http.Request, text []byte) (any, error) {
+	names := ListParam(r, "fields")
+	if names == nil {
+		return json.RawMessage(text), nil
 	}
 	known := s.Server.Docs.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(s.View), false, "").Properties
 	for _, name := range names {
 		if known[name] == nil {
 			return nil, InvalidParam("fields", "names "+name+", which "+Article(s.Noun)+" does not have")
 		}
-	}
-	text, err := EncodeJSON(view, false)
-	if err != nil {
-		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {

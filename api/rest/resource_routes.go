@@ -6,6 +6,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/export"
+	"github.com/motorpool/fleet/api/roster"
 )
 
 // Register registers list, create, batch, get, replace, patch, archive and history, and with them imports, exports and
@@ -16,6 +17,9 @@ func (s *Resource[T]) Register(without ...string) {
 	}
 	if s.Make == nil {
 		s.Make = s.makeOfWritable
+	}
+	if s.Ready != nil {
+		s.Ready.pieces = roster.NewPieces(s.Server.Roster)
 	}
 	s.Server.viewed(s.View)
 	s.Server.Related[s.Listing] = s.showByID

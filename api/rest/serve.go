@@ -87,7 +87,7 @@ func (a *Server) admit(w http.ResponseWriter, r *http.Request, rt *Route, x *Exc
 			return err
 		}
 	}
-	x.metric = r.URL.Query().Get("units") == "metric"
+	x.metric = queryOf(r).Get("units") == "metric"
 	if rt.Body == nil {
 		return nil
 	}
@@ -97,6 +97,9 @@ func (a *Server) admit(w http.ResponseWriter, r *http.Request, rt *Route, x *Exc
 // publishedNames takes `to`, which the end of a span of time was published as, for `until`, which it is
 // called everywhere.
 func publishedNames(r *http.Request, rt *Route) {
+	if !strings.Contains(r.URL.RawQuery, "to=") {
+		return
+	}
 	query := r.URL.Query()
 	spans := slices.ContainsFunc(rt.Params, func(p Param) bool { return p.Name == "until" && p.In == "" })
 	if spans && query.Has("to") && !query.Has("until") {

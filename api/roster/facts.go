@@ -17,7 +17,7 @@ import (
 type Facts[T any] struct {
 	r    *Roster
 	now  func() time.Time
-	read func(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]Fact[T], error)
+	read func(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]*Fact[T], error)
 
 	mu sync.RWMutex
 	of map[fleet.AccountID]*factsOf[T]
@@ -50,7 +50,7 @@ type factsOf[T any] struct {
 type batch[T any] struct {
 	vehicles map[uint64]bool
 	done     chan struct{}
-	found    map[uint64]Fact[T]
+	found    map[uint64]*Fact[T]
 	err      error
 	stale    changes // what looks have found since it began
 }
@@ -58,7 +58,7 @@ type batch[T any] struct {
 // NewFacts makes a memory of facts that read tells, which says of each vehicle that it is given. With a nil roster
 // nothing is kept.
 func NewFacts[T any](r *Roster, now func() time.Time, read func(context.Context, fleet.AccountID, []uint64,
-	time.Time) (map[uint64]Fact[T], error)) *Facts[T] {
+	time.Time) (map[uint64]*Fact[T], error)) *Facts[T] {
 	f := &Facts[T]{r: r, now: now, read: read, of: map[fleet.AccountID]*factsOf[T]{}}
 	if r != nil {
 		r.watchers = append(r.watchers, f)
@@ -66,27 +66,26 @@ func NewFacts[T any](r *Roster, now func() time.Time, read func(context.Context,
 	return f
 }
 
-// Of returns the facts of some vehicles of an account as they stand, and the instant for which they do.
-func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID,
-	vehicles []uint64) (map[uint64]T, time.Time, error) {
-	found := make(map[uint64]T, len(vehicles))
+// Of returns the facts of some vehicles of an account as they stand, in their order, and the instant for which they do.
+// What is kept is the same pointer until it is read again.
+func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, vehicles []uint64) ([]*T, time.Time, error) {
+	found := make([]*T, len(vehicles))
 	a := f.account(ctx, account)
+	now := f.now()
 	if a == nil {
-		now := f.now()
 		return found, now, f.readInto(ctx, account, vehicles, now, found)
 	}
-	now := f.now()
 	var missing []uint64
-	for _, id := range vehicles {
+	for i, id := range vehicles {
 		if kept, ok := a.facts.Load(id); ok {
 			if fact := kept.(*Fact[T]); !now.Before(fact.since) && !now.After(fact.Until) {
-				found[id] = fact.Value
+				found[i] = &fact.Value
 				continue
 			}
 		}
 		missing = append(missing, id)
 	}
-	f.r.metrics.facts(len(found), len(missing))
+	f.r.metrics.facts(len(vehicles)-len(missing), len(missing))
 	if len(missing) == 0 {
 		return found, now, nil
 	}
@@ -99,18 +98,31 @@ func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID,
 	if a.gone.Load() { // what is read of the account from now on is not older
 		f.wrote(account, f.r.clock())
 	}
-	for _, id := range missing {
-		found[id] = b.found[id].Value
+	if b.err != nil {
+		return nil, now, b.err
 	}
-	return found, now, b.err
+	for i, id := range vehicles {
+		if found[i] == nil {
+			found[i] = valueOf(b.found[id])
+		}
+	}
+	return found, now, nil
+}
+
+// valueOf is the value of a fact; of nothing nothing is known.
+func valueOf[T any](fact *Fact[T]) *T {
+	if fact == nil {
+		return new(T)
+	}
+	return &fact.Value
 }
 
 // readInto reads facts that are not kept, after which no older ones are shown.
 func (f *Facts[T]) readInto(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time,
-	found map[uint64]T) error {
+	found []*T) error {
 	read, err := f.read(ctx, account, vehicles, now)
-	for id, fact := range read {
-		found[id] = fact.Value
+	for i, id := range vehicles {
+		found[i] = valueOf(read[id])
 	}
 	if f.r != nil {
 		f.wrote(account, f.r.clock())
@@ -229,7 +241,7 @@ func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID
 		_, ok := a.facts.Load(id)
 		return ok
 	})
-	b.found = make(map[uint64]Fact[T], len(b.vehicles))
+	b.found = make(map[uint64]*Fact[T], len(b.vehicles))
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.vehicles)), factsAtOnce) {
 		now := f.now()
 		found, err := f.read(ctx, account, some, now)
@@ -252,7 +264,7 @@ func (a *factsOf[T]) keep(r *Roster, b *batch[T]) {
 	for id, fact := range b.found {
 		if !b.stale.touch(id, fact.Bookings) {
 			a.drop(r, id)
-			a.facts.Store(id, &fact)
+			a.facts.Store(id, fact)
 			a.add(r, int64(fact.Size))
 		}
 	}

@@ -16,6 +16,8 @@ type metrics struct {
 	failed    prometheus.Counter
 	kept      prometheus.Counter // facts of vehicles
 	read      prometheus.Counter
+	ready     prometheus.Counter // pieces
+	made      prometheus.Counter
 }
 
 func (m *metrics) facts(kept, read int) {
@@ -42,9 +44,12 @@ func newMetrics(registerer prometheus.Registerer, r *Roster) (*metrics, error) {
 	}
 	const answers = "Questions for records that are kept in memory, by what answered."
 	const facts = "Facts of vehicles beside their records, by what told them."
+	const pieces = "Records that were answered, by whether they were ready to be sent."
 	m := &metrics{
 		kept:      counter("facts_total", facts, prometheus.Labels{"from": "memory"}),
 		read:      counter("facts_total", facts, prometheus.Labels{"from": "store"}),
+		ready:     counter("pieces_total", pieces, prometheus.Labels{"from": "memory"}),
+		made:      counter("pieces_total", pieces, prometheus.Labels{"from": "making"}),
 		memory:    counter("answers_total", answers, prometheus.Labels{"from": "memory"}),
 		store:     counter("answers_total", answers, prometheus.Labels{"from": "store"}),
 		loads:     counter("loads_total", "Times that an account's records of a kind were brought to memory.", nil),
@@ -53,6 +58,7 @@ func newMetrics(registerer prometheus.Registerer, r *Roster) (*metrics, error) {
 		failed:    counter("failures_total", "Looks and loads that failed.", nil),
 	}
 	for _, c := range []prometheus.Collector{m.memory, m.store, m.loads, m.forgotten, m.changes, m.failed, m.kept, m.read,
+		m.ready, m.made,
 		gauge("bytes", "Memory that records take, about.", func() float64 { return float64(r.bytes.Load()) }),
 		gauge("records", "Records in memory.", func() float64 { return float64(r.records.Load()) }),
 		gauge("lag_seconds", "How old the newest look at the store is; 0 while nobody asks.",

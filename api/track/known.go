@@ -15,23 +15,63 @@ import (
 // shows it works out what holds at that moment.
 type known struct {
 	live    query.Live
-	meters  query.Meters
+	meters  meters
 	heard   query.Heard
-	devices []record.Record[record.Device] // that are or were on it
-	holds   []query.Hold                   // that are not over
-	over    map[string]bool                // bookings that are completed
-	unsafe  []uint64                       // open issues that are critical for safety
-	home    string                         // the time zone of the account
+	devices []tracker       // that are or were on it
+	holds   []query.Hold    // that are not over
+	over    map[string]bool // bookings that are completed
+	unsafe  []uint64        // open issues that are critical for safety
+	home    string          // the time zone of the account
+}
+
+// meters are those that a vehicle shows.
+type meters struct{ odometer, engine query.Meter }
+
+func metersOf(m query.Meters) meters {
+	shown := meters{m.OdometerMi, m.EngineHours}
+	for _, one := range []*query.Meter{&shown.odometer, &shown.engine} {
+		one.PerDay30, one.PerDay90 = nil, nil
+	}
+	return shown
+}
+
+// tracker is a device by the times at which it is on vehicles.
+type tracker struct {
+	id    string
+	spans []trackerSpan
+}
+
+type trackerSpan struct {
+	here     bool // on the vehicle of which this is known
+	from, to time.Time
+}
+
+func trackerOf(device *record.Record[record.Device], vehicle string) tracker {
+	t := tracker{id: fleet.FormatID(fleet.DevicePrefix, device.ID)}
+	for _, s := range device.Body.Assignments {
+		t.spans = append(t.spans, trackerSpan{s.VehicleID == vehicle, s.From.Time, s.To.Time})
+	}
+	return t
+}
+
+// here says whether the tracker is on the vehicle at an instant, as record.Device.VehicleNow does.
+func (t *tracker) here(at time.Time) bool {
+	for _, s := range t.spans {
+		if !s.from.After(at) && (s.to.IsZero() || at.Before(s.to)) {
+			return s.here
+		}
+	}
+	return false
 }
 
 // readKnown reads what is known of vehicles.
 func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint64,
-	now time.Time) (map[uint64]roster.Fact[known], error) {
+	now time.Time) (map[uint64]*roster.Fact[known], error) {
 	live, err := query.LiveOf(ctx, a.DB, account, ids)
 	if err != nil {
 		return nil, err
 	}
-	meters, err := query.MetersNow(ctx, a.DB, account, ids, now)
+	counted, err := query.MetersNow(ctx, a.DB, account, ids, now)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +105,7 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 	if err != nil {
 		return nil, err
 	}
-	on := map[string][]record.Record[record.Device]{}
+	on := map[string][]tracker{}
 	for _, row := range stored {
 		rec, err := rest.FromStored[record.Device](account, row)
 		if err != nil {
@@ -75,15 +115,15 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 		for _, s := range rec.Body.Assignments {
 			if !named[s.VehicleID] {
 				named[s.VehicleID] = true
-				on[s.VehicleID] = append(on[s.VehicleID], rec)
+				on[s.VehicleID] = append(on[s.VehicleID], trackerOf(&rec, s.VehicleID))
 			}
 		}
 	}
-	all := make(map[uint64]roster.Fact[known], len(ids))
+	all := make(map[uint64]*roster.Fact[known], len(ids))
 	for _, id := range ids {
-		k := known{live: live[id], meters: meters[id], heard: heard[id], holds: holds[id], over: over,
+		k := known{live: live[id], meters: metersOf(counted[id]), heard: heard[id], holds: holds[id], over: over,
 			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], unsafe: unsafe[id], home: owner.Body.Timezone}
-		all[id] = roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), Bookings: bookings[id], Size: k.size()}
+		all[id] = &roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), Bookings: bookings[id], Size: k.size()}
 	}
 	return all, nil
 }
@@ -124,6 +164,38 @@ func (k *known) until(now, next time.Time) time.Time {
 	return until
 }
 
+// shownUntil is the last instant at which a vehicle is shown as it is now, if nothing is written: neither a hold, nor a
+// time on a tracker, nor its status, ends or begins, it does not fall silent, and no zone's date changes, which happens
+// at quarters of an hour. It is zero if that cannot be told.
+func (k *known) shownUntil(now, statusUntil time.Time) time.Time {
+	until := now.Truncate(15 * time.Minute).Add(15*time.Minute - 1)
+	at := func(instant time.Time) {
+		if instant.After(now) {
+			until = earlier(until, instant.Truncate(time.Millisecond).Add(-1))
+		}
+	}
+	at(statusUntil)
+	at(k.heard.Until.Add(time.Millisecond)) // it is online at that instant
+	for _, h := range k.holds {
+		if h.Open && !h.Until.After(now) { // it ends with every instant
+			return time.Time{}
+		}
+		at(h.From)
+		at(h.Until)
+		at(h.Expires)
+	}
+	for i := range k.devices {
+		for _, s := range k.devices[i].spans {
+			at(s.from)
+			at(s.to)
+		}
+	}
+	if k.unsafe != nil { // the issues are called by their names, of which nothing is known here
+		return time.Time{}
+	}
+	return until
+}
+
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -133,12 +205,12 @@ func earlier(a, b time.Time) time.Time {
 
 // size is about how many bytes of memory it takes.
 func (k *known) size() int {
-	n := 700
+	n := 560
 	for _, h := range k.holds {
 		n += 160 + len(h.Ref) + len(h.Begins) + len(h.Ends)
 	}
 	for i := range k.devices {
-		n += 600 + 100*len(k.devices[i].Body.Assignments)
+		n += 60 + 56*len(k.devices[i].spans)
 	}
 	return n
 }

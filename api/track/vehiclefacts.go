@@ -44,11 +44,12 @@ type VehicleRelated struct {
 var movingFacts = []string{"status_until", "is_rentable", "current_booking_id", "next_booking_id", "next_available_at",
 	"book_value", "compliance", "warnings", "vehicle_class", "home_location", "current_location"}
 
-// addFacts fills in what follows for vehicles, which are one account's, from other records and from today.
-func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint64, views []Vehicle,
-	all map[uint64]known, now time.Time, expand []string) error {
+// addFacts fills in what follows for vehicles, which are one account's, from other records and from today. It tells of
+// which, by their places, bookings have been looked at.
+func (a *API) addFacts(ctx context.Context, account fleet.AccountID, views []Vehicle, all []*known, now time.Time,
+	expand []string) (map[int]bool, error) {
 	for i := range views {
-		v, k := &views[i], all[ids[i]]
+		v, k := &views[i], all[i]
 		today := localDate(now, v.Timezone, k.home)
 		var odometer *int
 		if v.CurrentMileageMi != nil {
@@ -68,8 +69,9 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 				" is open and critical to safety: the vehicle is not handed over")
 		}
 	}
-	if err := a.addStranded(ctx, account, views, all, ids, now); err != nil {
-		return err
+	stranded, err := a.addStranded(ctx, account, views, all, now)
+	if err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc(views, func(v Vehicle) bool { return len(v.Warnings) > 0 }) {
 		var texts []*string
@@ -82,10 +84,10 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, ids []uint6
 	}
 	for _, name := range expand {
 		if err := a.expandVehicles(ctx, account, views, name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return stranded, nil
 }
 
 // addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them that have
@@ -139,13 +141,13 @@ func (v *Vehicle) addFleet(now time.Time, home string) {
 }
 
 // addStranded says which bookings still have vehicles for times at which those are not in the fleet any more, or not
-// yet.
-func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []Vehicle, all map[uint64]known,
-	ids []uint64, now time.Time) error {
+// yet. It tells of which vehicles, by their places, bookings have been looked at.
+func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []Vehicle, all []*known,
+	now time.Time) (map[int]bool, error) {
 	near := map[int][]uint64{} // by the place in views
 	var named []uint64
 	for i := range views {
-		k := all[ids[i]]
+		k := all[i]
 		from, until := record.InFleet(&views[i].VehicleFields, views[i].Timezone, k.home)
 		for _, h := range query.HoldsAt(k.holds, now) {
 			id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref)
@@ -155,31 +157,33 @@ func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []
 		}
 	}
 	if named == nil {
-		return nil
+		return nil, nil
 	}
 	found, err := query.RecordsByID(ctx, a.DB, &query.Bookings, account, named)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	looked := map[int]bool{}
 	for i, some := range near {
 		v := &views[i]
+		looked[i] = true
 		for _, id := range some {
 			b, err := rest.FromStored[record.Booking](account, found[id])
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if b.Body.Status == record.BookingCompleted {
 				continue
 			}
 			fault := record.NotInFleet(&v.VehicleFields, b.Body.PickupAt.Time, b.Body.ReturnAt.Time, now, v.Timezone,
-				all[ids[i]].home)
+				all[i].home)
 			if fault != nil {
 				v.Warnings = append(v.Warnings, "the booking "+fleet.FormatID(fleet.BookingPrefix, id)+" has the vehicle, and its "+
 					strings.TrimPrefix(fault.Pointer, "/")+" "+fault.Detail+": give it another vehicle, or other times")
 			}
 		}
 	}
-	return nil
+	return looked, nil
 }
 
 // expandVehicles answers what vehicles name in full.

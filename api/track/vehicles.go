@@ -119,6 +119,7 @@ func (a *API) vehicleRoutes() {
 				StatusSince: record.InstantOf(a.Now())}, nil
 		},
 		Show:    a.showVehicles,
+		Ready:   &rest.Ready[record.Vehicle]{Facts: a.vehicleFacts, Show: a.readyVehicles},
 		Prepare: a.prepareVehicle,
 		MayArchive: func(r *http.Request, id uint64) (func(*record.Record[record.Vehicle]) error, func(error)) {
 			leaving := a.desk.Yard.Leave(rest.Author(r), auth.From(r.Context()).Account, id)
@@ -206,26 +207,49 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 	for i, rec := range records {
 		ids[i] = rec.ID
 	}
-	account := records[0].Account
-	all, now, err := a.known.Of(ctx, account, ids)
+	all, now, err := a.known.Of(ctx, records[0].Account, ids)
 	if err != nil {
 		return nil, err
 	}
+	return a.showKnown(ctx, records, all, now, expand)
+}
+
+// vehicleFacts tells what is known of vehicles beside their records.
+func (a *API) vehicleFacts(ctx context.Context, account fleet.AccountID, ids []uint64) ([]any, time.Time, error) {
+	all, now, err := a.known.Of(ctx, account, ids)
+	if err != nil {
+		return nil, now, err
+	}
+	facts := make([]any, len(all))
+	for i, k := range all {
+		facts[i] = k
+	}
+	return facts, now, nil
+}
+
+// readyVehicles is showVehicles by facts that are there.
+func (a *API) readyVehicles(ctx context.Context, records []record.Record[record.Vehicle], facts []any,
+	now time.Time) ([]rest.Shown, error) {
+	all := make([]*known, len(facts))
+	for i, k := range facts {
+		all[i] = k.(*known)
+	}
+	return a.showKnown(ctx, records, all, now, nil)
+}
+
+// showKnown makes the answers for vehicles by what is known of each at an instant.
+func (a *API) showKnown(ctx context.Context, records []record.Record[record.Vehicle], all []*known, now time.Time,
+	expand []string) ([]rest.Shown, error) {
+	account := records[0].Account
 	vehicles := make([]Vehicle, len(records))
+	views := make([]rest.Shown, len(records))
 	for i, rec := range records {
-		v, k := showVehicle(rec), all[rec.ID]
+		v, k := showVehicle(rec), all[i]
+		views[i].Until = k.shownUntil(now, v.StatusUntil.Time)
 		v.DeviceIDs = []string{}
-		var on []Device
-		for _, device := range k.devices {
-			if device.Body.VehicleNow(now) == v.ID {
-				v.DeviceIDs = append(v.DeviceIDs, fleet.FormatID(fleet.DevicePrefix, device.ID))
-				on = append(on, showDevice(device, now))
-			}
-		}
-		if slices.Contains(expand, "devices") {
-			v.Devices = rest.NonNil(on)
-			if err := a.hearDevices(ctx, account, v.Devices); err != nil {
-				return nil, err
+		for n := range k.devices {
+			if k.devices[n].here(now) {
+				v.DeviceIDs = append(v.DeviceIDs, k.devices[n].id)
 			}
 		}
 		v.HeardState = heardState(k.heard.Now(now))
@@ -234,14 +258,51 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 		v.addMeters(k.meters)
 		vehicles[i] = v
 	}
-	if err := a.addFacts(ctx, account, ids, vehicles, all, now, expand); err != nil {
+	if slices.Contains(expand, "devices") {
+		if err := a.addDevices(ctx, account, records, vehicles, now); err != nil {
+			return nil, err
+		}
+	}
+	stranded, err := a.addFacts(ctx, account, vehicles, all, now, expand)
+	if err != nil {
 		return nil, err
 	}
-	views := make([]rest.Shown, len(records))
 	for i, v := range vehicles {
-		views[i] = rest.Shown{View: v, Live: liveMark(v)}
+		views[i].View, views[i].Live = v, liveMark(v)
+		if stranded[i] {
+			views[i].Until = time.Time{} // by bookings, and by what they are called
+		}
 	}
 	return views, nil
+}
+
+// addDevices fills in the trackers that are on vehicles now, in full.
+func (a *API) addDevices(ctx context.Context, account fleet.AccountID, records []record.Record[record.Vehicle],
+	vehicles []Vehicle, now time.Time) error {
+	ids, at := make([]uint64, len(records)), make(map[string]*Vehicle, len(records))
+	for i, rec := range records {
+		ids[i], at[vehicles[i].ID] = rec.ID, &vehicles[i]
+		vehicles[i].Devices = []Device{}
+	}
+	stored, err := query.DevicesOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return err
+	}
+	for _, row := range stored {
+		rec, err := rest.FromStored[record.Device](account, row)
+		if err != nil {
+			return err
+		}
+		if v := at[rec.Body.VehicleNow(now)]; v != nil {
+			v.Devices = append(v.Devices, showDevice(rec, now))
+		}
+	}
+	for i := range vehicles {
+		if err := a.hearDevices(ctx, account, vehicles[i].Devices); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func showVehicle(rec record.Record[record.Vehicle]) Vehicle {
@@ -303,8 +364,8 @@ func (v *Vehicle) addLevels(b *record.Vehicle, l query.Live) {
 const acquisition = "acquisition"
 
 // addMeters fills in where the meters stand.
-func (v *Vehicle) addMeters(m query.Meters) {
-	switch odometer := m.OdometerMi; {
+func (v *Vehicle) addMeters(m meters) {
+	switch odometer := m.odometer; {
 	case odometer.At != 0:
 		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](odometer.Value), &odometer.Source
 		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
@@ -317,8 +378,8 @@ func (v *Vehicle) addMeters(m query.Meters) {
 		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](float64(*v.AcquisitionMileageMi)),
 			&source
 	}
-	if m.EngineHours.At != 0 {
-		v.EngineHours = rest.RoundedOrNull(m.EngineHours.Value, 1)
+	if m.engine.At != 0 {
+		v.EngineHours = rest.RoundedOrNull(m.engine.Value, 1)
 	}
 }
 

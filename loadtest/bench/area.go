@@ -213,7 +213,7 @@ func (b *stored) area(ctx context.Context) error {
 
 // areaInPostgres asks a few of the same questions there, for information: its plan is a scan of the window.
 func (b *stored) areaInPostgres() (err error) {
-	psql, err := b.postgres.session()
+	psql, err := postgresSession(b.postgres)
 	if err != nil {
 		return err
 	}

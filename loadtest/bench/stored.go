@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/loadtest/postgres"
 	"github.com/motorpool/fleet/loadtest/sim"
 	"github.com/motorpool/fleet/loadtest/system"
 	"github.com/motorpool/fleet/schemas"
@@ -34,7 +35,7 @@ type stored struct {
 	o        StoredOptions
 	cfg      sim.Config
 	days     int // that are whole
-	postgres *postgres
+	postgres *postgres.Server
 	rng      *rand.Rand
 	report   io.Writer
 }
@@ -51,11 +52,11 @@ func Stored(ctx context.Context, s *system.System, o StoredOptions, report io.Wr
 	if b.days = o.Fixes / perDay; b.days < 1 {
 		return fmt.Errorf("%d fixes are not a day of %d vehicles: at least %d are needed", o.Fixes, o.Vehicles, perDay)
 	}
-	if bin := findPostgres(); bin != "" {
-		if b.postgres, err = startPostgres(ctx, bin, memoryOfMachine(), s.Log); err != nil {
+	if bin := postgres.Find(); bin != "" {
+		if b.postgres, err = postgres.Start(ctx, bin, memoryOfMachine(), s.Log); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, b.postgres.stop()) }()
+		defer func() { err = errors.Join(err, b.postgres.Stop()) }()
 	}
 	if o.Explain != "" {
 		if err := os.MkdirAll(o.Explain, 0o755); err != nil {
@@ -91,10 +92,10 @@ func Stored(ctx context.Context, s *system.System, o StoredOptions, report io.Wr
 func (b *stored) cool(ctx context.Context, log io.Writer) error {
 	fmt.Fprintln(log, "emptying the caches")
 	if b.postgres != nil {
-		if err := b.postgres.restart(ctx); err != nil { // for its own buffers
+		if err := b.postgres.Restart(ctx); err != nil { // for its own buffers
 			return err
 		}
-		if err := forget(b.postgres.dir); err != nil {
+		if err := forget(b.postgres.Dir); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (b *stored) load(ctx context.Context) error {
 	wait := func() error { return nil }
 	if b.postgres != nil {
 		var err error
-		if rows, wait, err = b.postgres.load(); err != nil {
+		if rows, wait, err = loadPostgres(b.postgres); err != nil {
 			return err
 		}
 		copied = rows
@@ -144,11 +145,11 @@ func (b *stored) load(ctx context.Context) error {
 		positions, byCell)
 	if b.postgres != nil {
 		fmt.Fprintln(b.s.Log, "making PostgreSQL's indexes")
-		if _, err := b.postgres.run("CREATE INDEX positions_vehicle_time ON positions (vehicle, fix_time)",
+		if _, err := b.postgres.Run("CREATE INDEX positions_vehicle_time ON positions (vehicle, fix_time)",
 			"CREATE INDEX positions_time ON positions USING brin (fix_time)", "ANALYZE positions", "CHECKPOINT"); err != nil {
 			return err
 		}
-		sizes, err := b.postgres.run(
+		sizes, err := b.postgres.Run(
 			"SELECT round(pg_table_size('positions')::numeric / count(*), 1) || ', its index (vehicle, fix_time) ' || " +
 				"round(pg_relation_size('positions_vehicle_time')::numeric / count(*), 1) FROM positions")
 		if err != nil {
@@ -211,7 +212,7 @@ func (b *stored) explainClickHouse(ctx context.Context, name, query string, args
 }
 
 func (b *stored) explainPostgres(name, query string) error {
-	plan, err := b.postgres.run("EXPLAIN (ANALYZE, BUFFERS) " + query)
+	plan, err := b.postgres.Run("EXPLAIN (ANALYZE, BUFFERS) " + query)
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (b *stored) oneDay(ctx context.Context, state string, queries int) (err err
 	query := schemas.Query("positions_track")
 	var psql *session
 	if b.postgres != nil {
-		if psql, err = b.postgres.session(); err != nil {
+		if psql, err = postgresSession(b.postgres); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, psql.close()) }()
@@ -301,7 +302,7 @@ func (b *stored) sameDay(n int, sql string) error {
 	if b.postgres == nil {
 		return nil
 	}
-	count, err := b.postgres.run("SELECT count(*) " + sql)
+	count, err := b.postgres.Run("SELECT count(*) " + sql)
 	if err == nil && count != fmt.Sprint(n) {
 		err = fmt.Errorf("%d positions here, %s in PostgreSQL", n, count)
 	}

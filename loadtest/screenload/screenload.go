@@ -7,11 +7,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,11 +30,21 @@ type Options struct {
 	Clients  int           // at once
 	For      time.Duration // that each sort of request is made
 	Key      string
+	Profiles string // folder that gets a profile of each process and sort; none if empty
 	Bases    []Base
+	Thin     *Thin // beside them; nil if it is not
 }
 
 // Base is a process that is measured.
-type Base struct{ Name, URL string }
+type Base struct {
+	Name, URL, Ops string
+	Process        *system.Process
+}
+
+func (b Base) used() (time.Duration, error) {
+	cpu, _, err := b.Process.Used()
+	return cpu, err
+}
 
 // Result is what was measured.
 type Result struct {
@@ -43,16 +57,17 @@ type Sort struct {
 	Name, Base    string
 	N             int
 	PerSecond     float64
+	CPU           time.Duration // of the process, for one request
 	P50, P99, Max time.Duration
 }
 
 // Write prints a table in Markdown.
 func (r Result) Write(w io.Writer) error {
-	fmt.Fprintf(w, "%d vehicles, %d clients\n\n| request | from | a second | p50 | p99 | max |\n|---|---|---|---|---|---|\n",
+	fmt.Fprintf(w, "%d vehicles, %d clients\n\n| request | from | a second | processor | p50 | p99 | max |\n|---|---|---|---|---|---|---|\n",
 		r.Vehicles, r.Clients)
 	for _, s := range r.Sorts {
-		if _, err := fmt.Fprintf(w, "| %s | %s | %.0f | %.1f ms | %.1f ms | %.1f ms |\n", s.Name, s.Base, s.PerSecond,
-			ms(s.P50), ms(s.P99), ms(s.Max)); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s | %s | %.0f | %.3f ms | %.1f ms | %.1f ms | %.1f ms |\n", s.Name, s.Base,
+			s.PerSecond, ms(s.CPU), ms(s.P50), ms(s.P99), ms(s.Max)); err != nil {
 			return err
 		}
 	}
@@ -68,34 +83,73 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("fill: %w", err)
 	}
-	sorts := []struct {
-		name string
-		path func(*rand.Rand) string
-	}{
+	sorts := []sort{
 		{"a vehicle", func(random *rand.Rand) string {
 			return "/v1/vehicles/" + fleet.FormatID(fleet.VehiclePrefix, first+uint64(random.IntN(o.Vehicles)))
 		}},
-		{"20 vehicles, sorted and filtered", func(random *rand.Rand) string {
+		{pageOfVehicles, func(random *rand.Rand) string {
 			return []string{"/v1/vehicles?per_page=20&status=available&sort=-license_plate",
 				"/v1/vehicles?per_page=20&year[gte]=2020&sort=license_plate", "/v1/vehicles?per_page=20&make=Kia&sort=-updated_at",
 				"/v1/vehicles?per_page=20&page=2&sort=fleet_number"}[random.IntN(4)]
 		}},
 		{"100 newest positions", func(*rand.Rand) string { return "/v1/positions/latest?per_page=100" }},
 	}
+	if o.Thin != nil {
+		if err := r.beside(ctx, o, first); err != nil {
+			return r, fmt.Errorf("PostgreSQL: %w", err)
+		}
+	}
 	for _, sort := range sorts {
 		for _, base := range o.Bases {
-			for range 2 { // the first is to get warm
-				s, err := measure(ctx, o, base, sort.path)
-				if err != nil {
-					return r, fmt.Errorf("%s from %s: %w", sort.name, base.Name, err)
-				}
-				s.Name, s.Base = sort.name, base.Name
-				r.Sorts = append(r.Sorts, s)
+			if _, err := measure(ctx, o, base.URL, base.used, sort.path); err != nil { // to get warm
+				return r, fmt.Errorf("%s from %s: %w", sort.name, base.Name, err)
 			}
-			r.Sorts = slices.Delete(r.Sorts, len(r.Sorts)-2, len(r.Sorts)-1)
+			profiled := profile(ctx, o, base, sort.name)
+			s, err := measure(ctx, o, base.URL, base.used, sort.path)
+			if err = errors.Join(err, <-profiled); err != nil {
+				return r, fmt.Errorf("%s from %s: %w", sort.name, base.Name, err)
+			}
+			s.Name, s.Base = sort.name, base.Name
+			r.Sorts = append(r.Sorts, s)
 		}
 	}
 	return r, nil
+}
+
+// sort is one sort of request.
+type sort struct {
+	name string
+	path func(*rand.Rand) string
+}
+
+const pageOfVehicles = "20 vehicles, sorted and filtered"
+
+// beside measures the page of vehicles from PostgreSQL, of as many vehicles that are as large.
+func (r *Result) beside(ctx context.Context, o Options, first uint64) error {
+	client := &http.Client{}
+	defer client.CloseIdleConnections()
+	path := "/v1/vehicles/" + fleet.FormatID(fleet.VehiclePrefix, first)
+	body, err := get(ctx, client, o.Bases[0].URL+path, o.Key)
+	if err != nil {
+		return err
+	}
+	var vehicle struct {
+		Plate string `json:"license_plate"`
+	}
+	if err := json.Unmarshal(body, &vehicle); err != nil {
+		return err
+	}
+	if err := o.Thin.fill(bytes.TrimSpace(body), vehicle.Plate, first, o.Vehicles); err != nil {
+		return err
+	}
+	page := func(*rand.Rand) string { return "/vehicles?status=available" }
+	s, err := measure(ctx, o, o.Thin.url, o.Thin.Used, page) // to get warm
+	if err == nil {
+		s, err = measure(ctx, o, o.Thin.url, o.Thin.Used, page)
+	}
+	s.Name, s.Base = pageOfVehicles, "PostgreSQL"
+	r.Sorts = append(r.Sorts, s)
+	return err
 }
 
 // fill makes a vehicle through the interface and copies it, each with a plate of its own, a place and an odometer. It
@@ -152,13 +206,43 @@ func fill(ctx context.Context, sys *system.System, o Options) (first uint64, err
 	return first, schemas.Fill(ctx, sys.DB, "vehicle")
 }
 
+// profile keeps where a process's time goes while it is measured, if that is wanted.
+func profile(ctx context.Context, o Options, base Base, name string) <-chan error {
+	done := make(chan error, 1)
+	if o.Profiles == "" {
+		done <- nil
+		return done
+	}
+	go func() {
+		done <- func() error {
+			res, err := http.Get(fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", base.Ops, max(1, int(o.For.Seconds()))))
+			if err != nil {
+				return err
+			}
+			defer res.Body.Close()
+			f, err := os.Create(filepath.Join(o.Profiles, strings.ReplaceAll(base.Name+" "+name, " ", "_")+".pprof"))
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(f, res.Body)
+			return errors.Join(err, f.Close())
+		}()
+	}()
+	return done
+}
+
 // measure makes requests for a while.
-func measure(ctx context.Context, o Options, base Base, path func(*rand.Rand) string) (Sort, error) {
+func measure(ctx context.Context, o Options, base string, used func() (time.Duration, error),
+	path func(*rand.Rand) string) (Sort, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.Clients, DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	var mu sync.Mutex
 	var took []time.Duration
 	var failed error
+	before, err := used()
+	if err != nil {
+		return Sort{}, err
+	}
 	begun := time.Now()
 	var work sync.WaitGroup
 	for n := range o.Clients {
@@ -168,7 +252,7 @@ func measure(ctx context.Context, o Options, base Base, path func(*rand.Rand) st
 			var err error
 			for err == nil && time.Since(begun) < o.For {
 				at := time.Now()
-				err = get(ctx, client, base.URL+path(random), o.Key)
+				_, err = get(ctx, client, base+path(random), o.Key)
 				mine = append(mine, time.Since(at))
 			}
 			mu.Lock()
@@ -180,25 +264,30 @@ func measure(ctx context.Context, o Options, base Base, path func(*rand.Rand) st
 	}
 	work.Wait()
 	all := time.Since(begun)
+	after, err := used()
+	if failed != nil || err != nil {
+		return Sort{}, errors.Join(failed, err)
+	}
 	slices.Sort(took)
-	return Sort{N: len(took), PerSecond: float64(len(took)) / all.Seconds(), P50: took[len(took)/2],
-		P99: took[len(took)*99/100], Max: took[len(took)-1]}, failed
+	return Sort{N: len(took), PerSecond: float64(len(took)) / all.Seconds(), CPU: (after - before) / time.Duration(len(took)),
+		P50: took[len(took)/2],
+		P99: took[len(took)*99/100], Max: took[len(took)-1]}, nil
 }
 
-func get(ctx context.Context, client *http.Client, url, key string) error {
+func get(ctx context.Context, client *http.Client, url, key string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+key)
 	res, err := client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s %s", url, res.Status, body)
 	}
-	return err
+	return body, err
 }

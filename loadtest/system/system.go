@@ -222,6 +222,9 @@ func (s *System) Start(args ...string) (*Process, error) {
 // PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+// Used returns the processor time that the process has used, and the memory that it has now, in bytes.
+func (p *Process) Used() (cpu time.Duration, memory int64, err error) { return Used(p.PID()) }
+
 // Stop asks the process to end, waits for it and returns the processor time and the most memory it used, in bytes. That
 // it did not end well is an error.
 func (p *Process) Stop() (cpu time.Duration, memory int64, err error) {

@@ -1,5 +1,5 @@
 import { expect, test, type APIRequestContext } from '@playwright/test';
-import { accessible, enter, post, watch } from './own';
+import { accessible, enter, post, show, watch } from './own';
 
 // A clerk's day on a real server, in a real browser: from a quote to the payment of a rental that came back damaged.
 
@@ -214,14 +214,7 @@ for (const theme of ['light', 'dark'] as const) {
 				vehicles: '/vehicles', vehicle: `/vehicles/${van}`, 'vehicle-edit': `/vehicles/${van}/edit`, maintenance: '/maintenance', order: `/maintenance/${order}`,
 			};
 			for (const [name, at] of Object.entries(pages)) {
-				await page.evaluate((to) => {
-					history.pushState(null, '', to);
-					dispatchEvent(new PopStateEvent('popstate'));
-				}, at);
-				await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-				await expect(page.getByText('Lädt …')).toHaveCount(0);
-				await page.waitForTimeout(600); // lists wait for the last letter of a search
-				await expect(page.getByText('Lädt …')).toHaveCount(0);
+				await show(page, at);
 				await page.screenshot({ path: test.info().outputPath(`${name}.png`) });
 				expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
 				await accessible(page);

@@ -4,18 +4,38 @@ import { expect, test, type APIRequestContext, type Page } from '@playwright/tes
 // What the tests of pages share.
 
 export const key = process.env['MOTORPOOL_KEY'] ?? '';
-const authorized = { Authorization: `Bearer ${key}` };
+export const otherKey = process.env['MOTORPOOL_OTHER_KEY'] ?? ''; // of another account
 
-export async function post<T = { id: string }>(request: APIRequestContext, path: string, data: unknown): Promise<T> {
-	const response = await request.post(path, { headers: authorized, data });
+export async function post<T = { id: string }>(request: APIRequestContext, path: string, data: unknown, as = key): Promise<T> {
+	const response = await request.post(path, { headers: { Authorization: `Bearer ${as}` }, data });
 	expect(response.ok(), `${path}: ${await response.text()}`).toBe(true);
 	return (await response.json()) as T;
 }
 
-/** Signs in with the key, at a page. */
-export async function enter(page: Page, at = '/map') {
+/** What the interface answers. */
+export async function get<T>(request: APIRequestContext, path: string): Promise<T> {
+	const response = await request.get(path, { headers: { Authorization: `Bearer ${key}` } });
+	expect(response.ok(), `${path}: ${await response.text()}`).toBe(true);
+	return (await response.json()) as T;
+}
+
+/** Goes to another page of the console, as a link would. */
+export async function show(page: Page, at: string) {
+	await page.evaluate((to) => {
+		history.pushState(null, '', to);
+		dispatchEvent(new PopStateEvent('popstate'));
+	}, at);
+	await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+	const coming = page.getByText(/^(Lädt …|Loading…)$/);
+	await expect(coming).toHaveCount(0);
+	await page.waitForTimeout(600); // lists wait for the last letter of a search
+	await expect(coming).toHaveCount(0);
+}
+
+/** Signs in with a key, at a page. */
+export async function enter(page: Page, at = '/map', as = key) {
 	await page.goto(at);
-	await page.getByLabel('API key', { exact: true }).or(page.getByLabel('API-Schlüssel', { exact: true })).fill(key);
+	await page.getByLabel('API key', { exact: true }).or(page.getByLabel('API-Schlüssel', { exact: true })).fill(as);
 	await page.getByRole('button', { name: /^(Use the key|Schlüssel verwenden)$/ }).click();
 	await expect(page.getByRole('status').filter({ hasText: 'Live' })).toBeVisible();
 }

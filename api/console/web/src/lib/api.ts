@@ -49,6 +49,12 @@ export async function answered<T>(asked: Promise<{ data?: T; error?: unknown; re
 	throw new Failure(response.status, { title: `${response.status} ${response.statusText}`, ...(error as Problem | undefined) });
 }
 
+/** What a removal answers is nothing, or a Failure. */
+export async function removed(asked: Promise<{ error?: unknown; response: Response }>): Promise<void> {
+	const { error, response } = await asked;
+	if (!response.ok) throw new Failure(response.status, { title: `${response.status} ${response.statusText}`, ...(error as Problem | undefined) });
+}
+
 /** The words of whatever was thrown. */
 export function wordsOf(error: unknown): string {
 	return error instanceof Error && error.message ? error.message : say('failed');
@@ -57,7 +63,7 @@ export function wordsOf(error: unknown): string {
 /** A page of a list. */
 export interface Paged<T> {
 	data: T[] | null;
-	pagination: { next_cursor: string | null };
+	pagination: { next_cursor?: string | null; total?: number };
 }
 
 /** A page of a list that could be had as a table too, so that its description does not say what it has. */

@@ -21,8 +21,13 @@ export function distance(miles: number | null | undefined): string {
 	return `${number(value, value < 100 ? 1 : 0)} ${settings.units === 'metric' ? 'km' : 'mi'}`;
 }
 
-export function percent(value: number | null | undefined): string {
-	return value == null ? say('unknown') : `${number(value)} %`;
+export function percent(value: number | null | undefined, digits = 0): string {
+	return value == null ? say('unknown') : `${number(value, digits)} %`;
+}
+
+/** A number that is of no unit. */
+export function decimal(value: number, digits = 0): string {
+	return number(value, digits);
 }
 
 export function clock(at: number | string): string {

@@ -1,8 +1,9 @@
 import { answered, api, everyPage, listed, type Schemas } from './api';
+import { fleet, named } from './fleet.svelte';
 
 // Names of what records point at. They are asked for once, when a page first shows one.
 
-type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks';
+type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks' | 'vehicles' | 'bookings' | 'users';
 
 class Names {
 	#known = $state<Record<string, string>>({});
@@ -32,7 +33,8 @@ class Names {
 	/** The name of a record; its id until the name has come. */
 	of(kind: Kind, id: string | null | undefined): string {
 		if (!id) return '–';
-		const known = this.#known[id];
+		if (kind === 'vehicles') void fleet.version;
+		const known = (kind === 'vehicles' && fleet.all.get(id)?.name) || this.#known[id];
 		if (known) return known;
 		if (!this.#asked.has(id)) {
 			this.#asked.add(id);
@@ -48,6 +50,9 @@ class Names {
 			this.note(id, customer.display_name);
 		} else if (kind === 'vehicle_classes') this.note(id, (await answered(api.GET('/v1/vehicle_classes/{id}', params))).name);
 		else if (kind === 'locations') this.note(id, (await answered(api.GET('/v1/locations/{id}', params))).name);
+		else if (kind === 'vehicles') this.note(id, named(await answered(api.GET('/v1/vehicles/{id}', params))).name);
+		else if (kind === 'bookings') this.note(id, (await answered(api.GET('/v1/bookings/{id}', params))).number);
+		else if (kind === 'users') this.note(id, (await answered(api.GET('/v1/users/{id}', params))).name);
 		else this.note(id, (await answered(api.GET('/v1/maintenance/tasks/{id}', params))).name);
 	}
 }

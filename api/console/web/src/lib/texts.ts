@@ -1,6 +1,9 @@
 // All words of the console, by language. English is the whole catalogue; TypeScript holds the others against it.
 
+import { office } from './texts.office';
+
 const en = {
+	...office.en,
 	map: 'Map',
 	alerts: 'Alerts',
 	reference: 'Reference',
@@ -301,6 +304,7 @@ const en = {
 export type Text = keyof typeof en;
 
 const de: Record<Text, string> = {
+	...office.de,
 	map: 'Karte',
 	alerts: 'Alarme',
 	reference: 'Referenz',
@@ -599,6 +603,7 @@ const de: Record<Text, string> = {
 };
 
 const es: Record<Text, string> = {
+	...office.es,
 	map: 'Mapa',
 	alerts: 'Alertas',
 	reference: 'Referencia',

@@ -1,0 +1,74 @@
+import { answered, api, type Schemas } from '../lib/api';
+import { dayText, decimal, duration, money, percent } from '../lib/format';
+import { settings } from '../lib/settings.svelte';
+
+export type View = Schemas['View'];
+export type Row = Schemas['Row'];
+export type Column = Schemas['Column'];
+export type Definition = Schemas['Definition'];
+type Asked<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+
+/** Asks for a report; all have the same form. */
+export function ask(name: string, query: Record<string, string | number | undefined>): Promise<View> {
+	const known = { ...Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '' && value !== undefined)), units: settings.units };
+	return answered(api.GET(`/v1/reports/${name}` as '/v1/reports/revenue', { params: { query: known as never } }) as Asked<View>);
+}
+
+const definitions = new Map<string, Promise<Definition>>();
+
+/** What the figures of a report mean. It is asked for once. */
+export function definitionOf(name: string): Promise<Definition> {
+	const known = definitions.get(name);
+	if (known) return known;
+	const asked = answered(api.GET(`/v1/reports/${name}/definition` as '/v1/reports/revenue/definition', {}));
+	definitions.set(name, asked);
+	asked.catch(() => definitions.delete(name));
+	return asked;
+}
+
+/** A value as people read it, by the unit of its figure. */
+export function shown(value: unknown, unit: string, currency: string): string {
+	if (value === null || value === undefined) return '–';
+	if (typeof value !== 'number') return unit === 'date' ? dayText(String(value)) : String(value);
+	if (unit === 'money' || unit === 'amount' || unit.startsWith('per_')) return money({ amount: value, currency });
+	if (unit === 'percent') return percent(value, 1);
+	if (unit === 'seconds') return duration(value);
+	return decimal(value, Number.isInteger(value) ? 0 : 1);
+}
+
+/** The number of a figure; null where there is none. */
+export function numberOf(row: Row | undefined, name: string): number | null {
+	const value = (row?.figures as Record<string, unknown> | undefined)?.[name];
+	return typeof value === 'number' ? value : null;
+}
+
+/** The page of the entries that a figure is the sum of; '' if it is of none. The definition says whether their sign is turned. */
+export function entriesOf(row: Row, name: string, definition: Definition | null, basis: string): string {
+	const link = row.links[name];
+	if (!link) return '';
+	const query = new URLSearchParams(link.split('?')[1] ?? '');
+	if (definition?.figures.find((f) => f.name === name)?.ledger[basis]?.entries_sign === -1) query.set('turned', 'true');
+	return `/money/entries?${query}`;
+}
+
+/** The page of what a row is of; '' if it has none. */
+export function placeOf(group: string, key: string): string {
+	if (!key) return '';
+	const page: Record<string, string> = { vehicle: '/vehicles', customer: '/customers', owner: '/customers', booking: '/bookings' };
+	return page[group] ? `${page[group]}/${key}` : '';
+}
+
+export const times = ['day', 'week', 'month', 'quarter', 'year'];
+
+/** What a row is called: a time by the language, all else as the interface calls it. */
+export function labelOf(row: Row, group: string): string {
+	const day = new Date(`${row.key}T00:00:00Z`);
+	if (times.includes(group) && !Number.isNaN(day.getTime())) {
+		const form = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(settings.language, { ...options, timeZone: 'UTC' }).format(day);
+		if (group === 'year') return form({ year: 'numeric' });
+		if (group === 'quarter') return `${Math.floor(day.getUTCMonth() / 3) + 1}/${day.getUTCFullYear()}`;
+		if (group === 'month') return form({ month: 'short', year: 'numeric' });
+		return form({ day: 'numeric', month: 'short', ...(group === 'day' ? {} : { year: '2-digit' }) });
+	}
+	return row.label || '–';
+}
