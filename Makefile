@@ -27,6 +27,7 @@ PEBBLE := v2.10.1
 VULN_DB ?= https://vuln.go.dev
 SIGNATURES_DIR ?= /tmp/motorpool-signatures
 CONSOLE_PAGES_DIR ?= /tmp/motorpool-console
+CONSOLE_MINUTES ?= 10
 OAUTH_CLIENTS_DIR ?= /tmp/motorpool-oauth-clients
 PAGES_DIR ?= /tmp/motorpool-pages
 CHROMIUM ?= chromium
@@ -174,6 +175,10 @@ browser:
 console-pages: build browser ## the console in a real browser, with vehicles that drive; pictures are kept (CHROMIUM)
 	$(IN_MEMORY) env CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts
 	@echo "pictures are in $(CONSOLE_PAGES_DIR)" >&2
+
+.PHONY: console-scale
+console-scale: build ## the map in a real browser with 10,000 vehicles that drive, for CONSOLE_MINUTES: what its main thread does, what memory it takes (CHROMIUM)
+	CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) CONSOLE_MINUTES=$(CONSOLE_MINUTES) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts scale
 
 .PHONY: bi-attempts
 bi-attempts: deps ## what a user for analysts tries in vain, by a real client (Python: clickhouse-connect)

@@ -73,6 +73,7 @@ const (
 	BlockPrefix        = "blk_"
 	DriverTagPrefix    = "dtg_"
 	SavedReportPrefix  = "srp_"
+	ShareLinkPrefix    = "shl_"
 
 	WebhookEndpointPrefix = "whe_"
 	WebhookSecretPrefix   = "whs_"

@@ -99,6 +99,7 @@ var allowed = []struct {
 		"api/user/..."}, nil},
 	{"api/hook", []string{"", "query", "api/rest", "api/auth", "api/record", "api/eventview",
 		"api/outbound", "api/seal", "pipeline/webhook"}, nil},
+	{"api/share", []string{"", "query", "api/rest", "api/auth", "api/record"}, nil},
 	{"api/oauth/token", []string{}, []string{"github.com/go-jose/go-jose/"}},
 	{"api/oauth",
 		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/page", "api/seal", "api/oauth/token"}, nil},

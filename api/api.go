@@ -30,6 +30,7 @@ import (
 	"github.com/motorpool/fleet/api/report"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/savedreport"
+	"github.com/motorpool/fleet/api/share"
 	"github.com/motorpool/fleet/api/stream"
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/track"
@@ -45,6 +46,7 @@ type Deps struct {
 	Reader    ingest.RecordReader   // without it neither Traccar's positions nor dead letters are taken
 	Events    event.Publisher       // of records; without it nothing is told of them
 	Changes   track.ChangePublisher // without it nothing can be derived again on request
+	Trials    track.RuleTrials      // without it no rule can be tried against the past
 	Stream    *stream.Hub           // of what happens; without it /v1/events and /v1/stream answer 503
 	Traccar   *traccar.Client       // sends commands to trackers behind it; may be nil
 	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
@@ -65,6 +67,7 @@ type API struct {
 	paper    *paper.API
 	account  *account.API
 	outlook  *outlook.API
+	share    *share.API
 	saved    *savedreport.API
 	hook     *hook.API
 	oauth    *oauth.API
@@ -87,6 +90,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 		rent: rent.New(s, d), paper: paper.New(s, d), report: report.New(s, d.Accounts),
 		account: account.New(s, d, deps.Stream), outlook: outlook.New(s), saved: savedreport.New(s),
 		hook:     hook.New(s, deps.Webhooks, eventTypes(kinds)),
+		share:    share.New(s),
 		user:     user.New(s, deps.Users),
 		transfer: transfer.New(s),
 	}
@@ -97,6 +101,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	if a.oauth, err = oauth.New(s, deps.OAuth); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
+	a.track.Trials = deps.Trials
 	a.track.Routes()
 	a.rent.Routes()
 	a.paper.Routes()
@@ -113,6 +118,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.hook.Routes()
 	a.oauth.Routes()
 	a.user.Routes()
+	a.share.Routes()
 	console.Routes(s)
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()

@@ -94,6 +94,7 @@ func (w *lotWorld) oneOfEach() map[string]string {
 	add("/v1/journal_entries", `{"on":"2026-03-01","memo":"SECRETNOTE","lines":[`+
 		`{"ledger_account":"cash","debit":{"amount":100,"currency":"USD"},"customer_id":"`+customer+`","memo":"SECRETNOTE"},`+
 		`{"ledger_account":"equity","credit":{"amount":100,"currency":"USD"},"vehicle_id":"`+vehicle+`"}]}`)
+	add("/v1/share_links", `{"vehicle_id":"`+vehicle+`","expires_at":"`+w.in(10)+`","note":"SECRETNOTE"}`)
 	add("/v1/saved_reports", `{"name":"SECRETNOTE","report":"revenue"}`)
 	w.delivered(add("/v1/webhook_endpoints", `{"url":"http://127.0.0.1:1/SECRETNOTE","headers":{"X-Token":"SECRETNOTE"}}`), time.Now())
 	ids["/v1/webhook_deliveries/{id}"] = "whd_15"

@@ -56,6 +56,7 @@ var kinds = map[string]rest.Kind{
 	fleet.DocumentPrefix:    {Log: record.Documents.Name, Read: auth.CustomersRead},
 	fleet.DriverTagPrefix:   {Log: record.DriverTags.Name, Read: auth.CustomersRead},
 	fleet.SavedReportPrefix: {Log: record.SavedReports.Name, Read: auth.ReportsRead, NameOf: calledByName},
+	fleet.ShareLinkPrefix:   {Log: record.ShareLinks.Name, Read: auth.TelematicsRead},
 	fleet.JobPrefix:         {Log: record.Jobs.Name, Read: auth.TelematicsRead, EventScope: auth.ReportsRead},
 }
 

@@ -59,6 +59,7 @@ var feeds = []Feed{
 	{"route_plans", []string{"route_plan"}, plain},
 	{"saved_reports", []string{"saved_report"}, plain},
 	{"service_tasks", []string{"service_task"}, plain},
+	{"share_links", []string{"share_link"}, plain},
 	{"tolls", []string{"toll"}, plain},
 	{"trip_drivers", []string{"trip_driver"}, plain},
 	{"users", []string{"user"}, plain},

@@ -72,6 +72,12 @@ func Matches(secret, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(Hash(secret)), []byte(hash)) == 1 && hash != ""
 }
 
+// MakeShareSecret makes the secret of a link that shows a place to whoever has it, 190 bits, and its hash.
+func MakeShareSecret() (secret, hash string) {
+	secret = randomText(32)
+	return secret, Hash(secret)
+}
+
 // MakeDeviceToken makes the token with which a phone sends its position by the OsmAnd protocol, and its hash. Apps
 // let people type it, so that it is shorter than a key: 22 characters, 131 bits.
 func MakeDeviceToken() (token, hash string) {

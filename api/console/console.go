@@ -26,7 +26,11 @@ const assets = "/console/"
 
 // pages are the paths that the console shows something at; it reads them itself.
 var pages = []string{"/", "/map", "/alerts", "/bookings", "/bookings/*", "/customers", "/customers/*", "/vehicles",
-	"/vehicles/*", "/maintenance", "/maintenance/*", "/money", "/money/*", "/platform", "/platform/*"}
+	"/vehicles/*", "/maintenance", "/maintenance/*", "/money", "/money/*", "/platform", "/platform/*",
+	"/fences", "/fences/*", "/heat", "/shares", "/rules", "/rules/*"}
+
+// sharePage is what a share link opens: a page of its own, for people without an account.
+const sharePage = "/share"
 
 // policy lets the pages load what this server has, and nothing else: neither script nor style stands in a page. The map
 // makes pictures of its own as it goes.
@@ -43,23 +47,29 @@ func Routes(s *rest.Server) {
 }
 
 func register(s *rest.Server, files fs.FS) {
-	index, err := fs.ReadFile(files, "index.html")
-	show := func(w http.ResponseWriter, _ *http.Request) error {
-		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-cache")
-		_, err := w.Write(index)
-		return err
-	}
-	if err != nil {
-		show = notBuilt
-	}
+	show := showing(files, "index.html")
 	for _, path := range pages {
 		s.Page(http.MethodGet, path, show)
 	}
+	s.Page(http.MethodGet, sharePage, showing(files, "share.html"))
 	s.Page(http.MethodGet, assets+"*", func(w http.ResponseWriter, r *http.Request) error {
 		return asset(w, r, files)
 	})
+}
+
+// showing shows one of the pages that are built; a page that says how, if none is.
+func showing(files fs.FS, name string) func(http.ResponseWriter, *http.Request) error {
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return notBuilt
+	}
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		_, err := w.Write(content)
+		return err
+	}
 }
 
 var notBuiltText = template.Must(template.New("console").Parse(`<p>This program was built without the console.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -49,6 +50,7 @@ func text(t *testing.T, r *http.Response) string {
 
 var someFiles = fstest.MapFS{
 	"index.html":         {Data: []byte(`<!doctype html><script type="module" src="/console/assets/a-1.js"></script>`)},
+	"share.html":         {Data: []byte(`<!doctype html><script type="module" src="/console/assets/a-1.js"></script>`)},
 	"assets/a-1.js":      {Data: []byte(`import "./b-2.js"`)},
 	"assets/ground.json": {Data: []byte(`{}`)},
 	"README.md":          {Data: []byte("for developers")},
@@ -57,7 +59,7 @@ var someFiles = fstest.MapFS{
 
 func TestEachPageIsTheConsoleUnderAPolicyThatLetsNothingElseIn(t *testing.T) {
 	get := serve(t, someFiles)
-	for _, path := range pages {
+	for _, path := range append(slices.Clone(pages), sharePage) {
 		r := get(path)
 		policy := r.Header.Get("Content-Security-Policy")
 		if r.StatusCode != http.StatusOK || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") ||
@@ -100,15 +102,19 @@ func TestAProgramWithoutTheConsoleSaysHowItIsBuilt(t *testing.T) {
 
 // What is built in must keep the policy too: neither script nor style in the page, and nothing from elsewhere.
 func TestWhatIsBuiltInKeepsThePolicy(t *testing.T) {
-	index, err := built.ReadFile("built/index.html")
-	if err != nil {
-		t.Log("the console is not built in here; `make console` builds it")
-		return
+	var index []byte
+	for _, name := range []string{"index.html", "share.html"} {
+		page, err := built.ReadFile("built/" + name)
+		if err != nil {
+			t.Log("the console is not built in here; `make console` builds it")
+			return
+		}
+		index = append(index, page...)
 	}
 	for _, fault := range []string{`<script(?:\s[^>]*)?>[^<]`, `<style`, `\sstyle=`, `\son[a-z]+=`,
 		`(?:src|href)="(?:https?:)?//`} {
 		if found := regexp.MustCompile(fault).Find(index); found != nil {
-			t.Errorf("index.html has %s", found)
+			t.Errorf("a page has %s", found)
 		}
 	}
 }

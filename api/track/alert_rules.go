@@ -98,24 +98,10 @@ func (a *API) alertRuleRoutes() {
 		Views:    rest.Views{View: AlertRule{}, Fields: record.AlertRuleFields{}},
 		Writable: func(b *record.AlertRule) any { return &b.AlertRuleFields },
 		Show:     rest.ShowEach(showAlertRule),
-		Prepare: func(r *http.Request, _ uint64, _, b *record.AlertRule) error {
-			b.Complete()
-			faults := b.Faults()
-			for i := range faults {
-				if faults[i].Pointer == "/signal/name" {
-					faults[i].Detail += rest.DidYouMean(b.Signal.Name, rest.SignalNames())
-				}
-			}
-			if faults != nil {
-				return fleet.Invalid(faults...)
-			}
-			if err := a.vehiclesExist(r, b.Scope); err != nil {
-				return err
-			}
-			return a.CheckAllExist(r, &query.Geofences, fleet.FencePrefix, b.GeofenceIDs, "/geofence_ids/", "geofence")
-		},
+		Prepare:  func(r *http.Request, _ uint64, _, b *record.AlertRule) error { return a.prepareRule(r, b) },
 	}
 	s.Register()
+	a.trialRoutes()
 	a.Handle(rest.Route{
 		Method: "GET", Path: "/v1/alert_kinds", ID: "listAlertKinds", Tag: "Alerts", Scope: auth.TelematicsRead,
 		Summary: "List the kinds of alerts",
@@ -126,6 +112,24 @@ func (a *API) alertRuleRoutes() {
 		return rest.WriteJSON(w, r, http.StatusOK,
 			rest.List[AlertKind]{Data: kinds, Pagination: rest.Pagination{Page: 1, PerPage: len(kinds), Total: len(kinds)}})
 	})
+}
+
+// prepareRule completes a rule, and refuses what the schema cannot.
+func (a *API) prepareRule(r *http.Request, b *record.AlertRule) error {
+	b.Complete()
+	faults := b.Faults()
+	for i := range faults {
+		if faults[i].Pointer == "/signal/name" {
+			faults[i].Detail += rest.DidYouMean(b.Signal.Name, rest.SignalNames())
+		}
+	}
+	if faults != nil {
+		return fleet.Invalid(faults...)
+	}
+	if err := a.vehiclesExist(r, b.Scope); err != nil {
+		return err
+	}
+	return a.CheckAllExist(r, &query.Geofences, fleet.FencePrefix, b.GeofenceIDs, "/geofence_ids/", "geofence")
 }
 
 // alertKinds describes every kind, in the units that rules are written in.

@@ -16,6 +16,7 @@ import (
 type API struct {
 	*rest.Server
 	Changes ChangePublisher // without it nothing can be derived again on request
+	Trials  RuleTrials      // without it no rule can be tried
 
 	desk        *desk.Desk
 	accounts    *record.Log[record.Account]

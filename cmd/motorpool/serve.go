@@ -26,6 +26,9 @@ import (
 	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/api/traccar"
 	"github.com/motorpool/fleet/api/user"
+	"github.com/motorpool/fleet/pipeline/derive"
+	"github.com/motorpool/fleet/pipeline/follow"
+	"github.com/motorpool/fleet/pipeline/registry"
 	"github.com/motorpool/fleet/pipeline/webhook"
 )
 
@@ -174,6 +177,9 @@ type serveHalf struct {
 	flush    func()          // of traces
 }
 
+// mostTried is how many positions and measurements a rule may be tried against: some ten seconds of one core.
+const mostTried = 5_000_000
+
 func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, error) {
 	if err := c.Clients.Validate(); err != nil {
 		return nil, err
@@ -204,6 +210,9 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		Deps:      rest.Deps{DB: p.db, Long: long, IDs: p.ids, Log: p.log, Metrics: p.metrics},
 		Publisher: publisher{p.feed}, Reader: newRecordReader(),
 		Changes: changes{p.feed, p.kafka.Changes}, Events: events{p.feed, p.kafka.Events},
+		// Nothing is read of what accounts have laid down until somebody tries a rule.
+		Trials: &follow.Trials{Derive: derive.DefaultConfig(), DB: long, Policies: registry.NewPolicies(long), Log: p.log,
+			Most: mostTried},
 	}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err

@@ -3,8 +3,8 @@
 #
 #   loadtest/openapi/with-motorpool.sh MOTORPOOL COMMAND...
 #
-# The command finds the interface in MOTORPOOL_URL, an admin's key in MOTORPOOL_KEY and one of another account in
-# MOTORPOOL_OTHER_KEY, and runs in a folder that is removed.
+# The command finds the interface in MOTORPOOL_URL, an admin's key of the account OpenAPI in MOTORPOOL_KEY and one of another account in
+# MOTORPOOL_OTHER_KEY, and the program, whose other commands find the same server, in MOTORPOOL; it runs in a folder that is removed.
 set -euo pipefail
 motorpool=$(realpath "$1")
 shift
@@ -23,7 +23,7 @@ done
 MOTORPOOL_URL=http://$MOTORPOOL_HTTP
 MOTORPOOL_KEY=$("$motorpool" key create --account OpenAPI --scopes admin)
 MOTORPOOL_OTHER_KEY=$("$motorpool" key create --account Other --scopes admin)
-export MOTORPOOL_URL MOTORPOOL_KEY MOTORPOOL_OTHER_KEY
+export MOTORPOOL_URL MOTORPOOL_KEY MOTORPOOL_OTHER_KEY MOTORPOOL=$motorpool
 status=0
 mkdir "$dir/work"
 (cd "$dir/work" && "$@") || status=$?

@@ -175,3 +175,20 @@ func (r *policyRevision) readRule(body string) error {
 	}
 	return nil
 }
+
+// RuleOf reads the body of an alert rule as it stands, by the zone of its account. It has no identity, and holds from
+// no time on: that is for the caller to say.
+func RuleOf(body []byte, zone *time.Location) (fleet.Rule, error) {
+	r := policyRevision{at: 1}
+	if err := r.readRule(string(body)); err != nil {
+		return fleet.Rule{}, err
+	}
+	r.off, r.applies = false, 0
+	versions, err := ruleVersions(0, []policyRevision{r}, zone)
+	if err != nil {
+		return fleet.Rule{}, err
+	}
+	rule := versions[0]
+	rule.Revision, rule.From = 0, 0
+	return rule, nil
+}

@@ -8,6 +8,7 @@ export default defineConfig({
 	plugins: [svelte()],
 	build: {
 		outDir: '../built',
+		rolldownOptions: { input: ['index.html', 'share.html'] }, // the second is what a share link opens
 		emptyOutDir: false,
 		target: 'es2022',
 		assetsInlineLimit: 0,

@@ -7,6 +7,7 @@ const kept = 200; // of the newest
 /** The newest alerts of the account. */
 class Alerts {
 	all = $state.raw<Alert[]>([]);
+	came = $state.raw<string[]>([]); // ids of those that came while this page was open and nobody has seen to, the newest first
 	loaded = $state(false);
 	fault = $state('');
 	waiting = $derived(this.all.filter((alert) => !alert.acknowledged_at).length);
@@ -22,6 +23,18 @@ class Alerts {
 		} catch (error) {
 			this.fault = wordsOf(error);
 		}
+	}
+
+	/** Takes an alert that was just told. */
+	hear(alert: Alert) {
+		const known = this.all.some((other) => other.id === alert.id);
+		this.take(alert);
+		if (!known && !alert.late && alert.status !== 'withdrawn') this.came = [alert.id, ...this.came].slice(0, 20);
+	}
+
+	/** Puts an alert out of the way that came. */
+	hide(id: string) {
+		this.came = this.came.filter((other) => other !== id);
 	}
 
 	/** Takes an alert, or what became of one. */

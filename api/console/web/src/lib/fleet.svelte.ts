@@ -1,9 +1,12 @@
 import { answered, api, everyPage, wordsOf, type Schemas } from './api';
-import { follow, type Message } from './stream';
+import StreamWorker from './fleet.worker?worker';
+import type { Batch, Move, Told } from './fleet.worker';
+import { session } from './session.svelte';
+import type { StreamState } from './stream';
 
 /** What a vehicle does, as its colour says. */
-export type Doing = 'moving' | 'idling' | 'parked' | 'offline' | 'nowhere';
-export const doings: readonly Doing[] = ['moving', 'idling', 'parked', 'offline', 'nowhere'];
+export type Doing = 'moving' | 'idling' | 'stale' | 'parked' | 'offline' | 'nowhere';
+export const doings: readonly Doing[] = ['moving', 'idling', 'stale', 'parked', 'offline', 'nowhere'];
 
 /** A place on the Earth at an instant. */
 export interface Spot {
@@ -26,6 +29,7 @@ export interface Vehicle {
 	ignition: boolean | null;
 	seen: number; // when the newest place came here, by this browser's clock
 	before: { lat: number; lng: number } | null; // where it was shown when that came
+	trail: number[]; // where it came from while this page was open: longitude, latitude, the oldest first
 }
 
 const fields = 'id,make,model,license_plate,nickname,fleet_number,status,online,last_heard_at,location,heading_deg,speed_mph,ignition_on,tags';
@@ -48,21 +52,22 @@ function soughtIn(texts: string[]): string {
 export function doing(v: Vehicle, now: number): Doing {
 	if (!v.spot) return 'nowhere';
 	if (!v.online) return 'offline';
-	if ((v.mph ?? 0) >= slow && now - v.spot.at < fresh) return 'moving';
+	const drives = (v.mph ?? 0) >= slow;
+	if (now - v.spot.at >= fresh && (drives || v.ignition)) return 'stale'; // it went on, and nobody knows where to
+	if (drives) return 'moving';
 	return v.ignition ? 'idling' : 'parked';
 }
 
-interface Told {
-	type: string;
-	timestamp: string;
-	data: { object: Record<string, unknown> };
-}
+const longest = 2 * 40; // numbers of a trail
+const many = 1500; // vehicles from which on what is shown changes less often
 
 /** The vehicles of the account, and where they are, as long as somebody looks. */
 class Fleet {
 	readonly all = new Map<string, Vehicle>();
 	version = $state(0); // grows when something changed, twice a second at most
-	state = $state<'connecting' | 'live' | 'broken'>('connecting');
+	known = $state(0); // grows when a vehicle came, went or got another name
+	state = $state<StreamState>('connecting');
+	lostAt = $state(0); // when it was live last, by this browser's clock
 	loaded = $state(false);
 	fault = $state('');
 	movedAt = 0; // when the newest place came, by the clock of the page
@@ -71,6 +76,8 @@ class Fleet {
 	onAcknowledged: (id: string, at: string) => void = () => {};
 	#stop: AbortController | undefined;
 	#loading = false;
+	#renamed = false;
+	#worker: Worker | undefined;
 	#sought = new Set<string>();
 	#unknown: ReturnType<typeof setTimeout> | undefined;
 	#bump: ReturnType<typeof setTimeout> | undefined;
@@ -81,15 +88,19 @@ class Fleet {
 		const again = setInterval(() => document.hidden || void this.#load(), 60_000);
 		stop.addEventListener('abort', () => clearInterval(again));
 		void this.#load();
-		void follow(
-			'/v1/stream?types=vehicle.location.updated,alerts',
-			{ message: (m) => this.#heard(m), state: (s) => (this.state = s) },
-			stop,
-		);
+		this.#worker = new StreamWorker();
+		this.#worker.onmessage = ({ data }: MessageEvent<Batch>) => this.#heard(data);
+		this.#worker.postMessage({ path: '/v1/stream?types=vehicle.location.updated,alerts', credential: session.headers() });
 	}
 
 	stop() {
 		this.#stop?.abort();
+		this.#worker?.terminate();
+	}
+
+	/** Whether there are so many vehicles that what is shown of them changes less often. */
+	get many(): boolean {
+		return this.all.size > many;
 	}
 
 	/** Loads the vehicles again, as one was made or changed here. */
@@ -116,7 +127,7 @@ class Fleet {
 					this.#changed();
 				},
 			);
-			for (const id of this.all.keys()) if (!there.has(id)) this.all.delete(id);
+			for (const id of this.all.keys()) if (!there.has(id) && this.all.delete(id)) this.#renamed = true;
 			this.fault = '';
 			this.loaded = true;
 			this.#changed();
@@ -145,6 +156,7 @@ class Fleet {
 			ignition: record.ignition_on ?? null,
 			seen: 0,
 			before: null,
+			trail: known?.trail ?? [],
 		};
 		if (known?.spot && known.spot.at >= at) {
 			v.spot = known.spot;
@@ -154,43 +166,49 @@ class Fleet {
 			v.before = known.before;
 			v.heardAt = Math.max(v.heardAt ?? 0, known.heardAt ?? 0) || null;
 		}
-		this.all.set(v.id, v);
+		if (known?.name !== v.name || known.about !== v.about) this.#renamed = true;
+		if (known) Object.assign(known, v);
+		else this.all.set(v.id, v);
 	}
 
-	#heard(m: Message) {
-		if (m.event === 'reset') {
+	#heard(batch: Batch) {
+		if (batch.refused) return session.ended();
+		if (batch.state) {
+			if (this.state === 'live' && batch.state !== 'live') this.lostAt = Date.now();
+			this.state = batch.state;
+		}
+		if (batch.reset) {
 			void this.#load();
 			this.onReset();
-			return;
 		}
-		this.#told(JSON.parse(m.data) as Told);
+		for (const move of batch.moves) this.#moved(move);
+		for (const event of batch.events) this.#told(event);
 	}
 
 	#told(event: Told) {
-		if (event.type === 'vehicle.location.updated') {
-			this.#moved(event.data.object as unknown as Schemas['LatestPosition']);
-		} else if (event.type === 'alert.acknowledged') {
+		if (event.type === 'alert.acknowledged') {
 			this.onAcknowledged(String(event.data.object['id']), event.timestamp);
 		} else if (event.type.startsWith('alert.')) {
 			this.onAlert(event.data.object as unknown as Schemas['Alert']);
 		}
 	}
 
-	#moved(p: Schemas['LatestPosition']) {
-		const v = this.all.get(p.vehicle_id);
-		const at = Date.parse(p.fix_at);
-		if (!v && this.loaded && !this.#sought.has(p.vehicle_id)) {
-			this.#sought.add(p.vehicle_id); // once: one that is archived comes into no list
+	#moved([id, at, lat, lng, course, mph, ignition]: Move) {
+		const v = this.all.get(id);
+		if (!v && this.loaded && !this.#sought.has(id)) {
+			this.#sought.add(id); // once: one that is archived comes into no list
 			this.#soon();
 		}
 		if (!v || (v.spot && v.spot.at >= at)) return;
 		const now = performance.now();
 		v.before = v.spot ? shownAt(v, now) : null;
-		v.spot = { lat: p.lat, lng: p.lng, at };
+		v.spot = { lat, lng, at };
 		v.seen = this.movedAt = now;
-		v.heading = p.course_deg ?? v.heading;
-		v.mph = p.speed_mph ?? null;
-		v.ignition = p.ignition ?? v.ignition;
+		v.heading = course ?? v.heading;
+		v.mph = mph;
+		v.ignition = ignition ?? v.ignition;
+		v.trail.push(lng, lat);
+		if (v.trail.length > longest) v.trail.splice(0, v.trail.length - longest);
 		if (Date.now() - at < fresh) {
 			v.online = true;
 			v.heardAt = Math.max(v.heardAt ?? 0, at);
@@ -209,8 +227,10 @@ class Fleet {
 	#changed() {
 		this.#bump ??= setTimeout(() => {
 			this.#bump = undefined;
+			if (this.#renamed) this.known++;
+			this.#renamed = false;
 			this.version++;
-		}, 500);
+		}, this.many ? 1000 : 500);
 	}
 }
 

@@ -4,10 +4,17 @@ import { say, settings } from './settings.svelte';
 
 const kmPerMile = 1.609344;
 
-function number(value: number, digits = 0): string {
-	return new Intl.NumberFormat(settings.language, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(
-		value,
-	);
+// Made once for each language: making one costs a hundred times what using it does.
+const formats = new Map<string, Intl.NumberFormat>();
+
+export function number(value: number, digits = 0): string {
+	const name = `${settings.language} ${digits}`;
+	let format = formats.get(name);
+	if (!format) {
+		format = new Intl.NumberFormat(settings.language, { maximumFractionDigits: digits, minimumFractionDigits: digits });
+		formats.set(name, format);
+	}
+	return format.format(value);
 }
 
 export function speed(mph: number | null | undefined): string {
@@ -176,4 +183,20 @@ function shown(at: number): number {
 	}).formatToParts(new Date(at));
 	const of = (type: string) => Number(parts.find((part) => part.type === type)?.value ?? 0);
 	return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+}
+
+export function speedUnit(): string {
+	return settings.units === 'metric' ? 'km/h' : 'mph';
+}
+
+/** Miles per hour that somebody typed in the units that were chosen; undefined if there are none. */
+export function speedOf(text: string | number | null | undefined): number | undefined {
+	const value = Number(text);
+	if (text == null || text === '' || !Number.isFinite(value)) return undefined;
+	return Math.round((settings.units === 'metric' ? value / kmPerMile : value) * 100) / 100;
+}
+
+/** What an input of a speed holds for miles per hour. */
+export function speedInput(mph: number | null | undefined): string {
+	return mph == null ? '' : String(Math.round((settings.units === 'metric' ? mph * kmPerMile : mph) * 10) / 10);
 }

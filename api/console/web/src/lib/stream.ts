@@ -1,6 +1,5 @@
-import { session } from './session.svelte';
-
-// The live stream by fetch, as EventSource sends no key. It goes on where it broke off.
+// The live stream by fetch, as EventSource sends no key. It goes on where it broke off. A worker reads it, so that what
+// comes every moment keeps no page from answering.
 
 export interface Message {
 	event: string;
@@ -9,13 +8,16 @@ export interface Message {
 
 interface Listener {
 	message: (m: Message) => void;
-	state: (s: 'connecting' | 'live' | 'broken') => void;
+	state: (s: StreamState) => void;
+	refused: () => void; // the credential is good no more
 }
+
+export type StreamState = 'connecting' | 'live' | 'broken';
 
 const silence = 40_000; // ms; something comes every 15 s
 
-/** Follows a stream until the signal says stop. */
-export async function follow(path: string, to: Listener, stop: AbortSignal) {
+/** Follows a stream, with a credential, until the signal says stop. */
+export async function follow(path: string, credential: Record<string, string>, to: Listener, stop: AbortSignal) {
 	let last = '';
 	let wait = 1000;
 	to.state('connecting');
@@ -25,11 +27,11 @@ export async function follow(path: string, to: Listener, stop: AbortSignal) {
 		stop.addEventListener('abort', cut);
 		let watch = setTimeout(cut, silence);
 		try {
-			const headers: Record<string, string> = { ...session.headers(), Accept: 'text/event-stream' };
+			const headers: Record<string, string> = { ...credential, Accept: 'text/event-stream' };
 			if (last) headers['Last-Event-ID'] = last;
 			const response = await fetch(path, { headers, signal: attempt.signal, cache: 'no-store' });
 			if (response.status === 401) {
-				session.ended();
+				to.refused();
 				return;
 			}
 			if (!response.ok || !response.body) throw new Error(response.statusText);

@@ -1,9 +1,11 @@
-// All words of the console, by language. English is the whole catalogue; TypeScript holds the others against it.
-
+import { mapTexts } from './texts.map';
 import { office } from './texts.office';
+
+// All words of the console, by language. English is the whole catalogue; TypeScript holds the others against it.
 
 const en = {
 	...office.en,
+	...mapTexts.en,
 	map: 'Map',
 	alerts: 'Alerts',
 	reference: 'Reference',
@@ -56,7 +58,7 @@ const en = {
 	gpx: 'Download as GPX',
 	alertsAbout: 'What your rules have found, the newest first.',
 	noAlerts: 'Nothing needs you',
-	noAlertsAbout: 'Nothing is raised without a rule. The reference says how one is made.',
+	noAlertsAbout: 'Nothing is raised without a rule.',
 	acknowledge: 'Take note',
 	acknowledged: 'Somebody took note',
 	showOnMap: 'Show on the map',
@@ -305,6 +307,7 @@ export type Text = keyof typeof en;
 
 const de: Record<Text, string> = {
 	...office.de,
+	...mapTexts.de,
 	map: 'Karte',
 	alerts: 'Alarme',
 	reference: 'Referenz',
@@ -357,7 +360,7 @@ const de: Record<Text, string> = {
 	gpx: 'Als GPX herunterladen',
 	alertsAbout: 'Was Ihre Regeln gefunden haben, das Neueste zuerst.',
 	noAlerts: 'Nichts braucht Sie',
-	noAlertsAbout: 'Ohne Regel gibt es keinen Alarm. Die Referenz sagt, wie man eine anlegt.',
+	noAlertsAbout: 'Ohne Regel gibt es keinen Alarm.',
 	acknowledge: 'Zur Kenntnis nehmen',
 	acknowledged: 'Zur Kenntnis genommen',
 	showOnMap: 'Auf der Karte zeigen',
@@ -604,6 +607,7 @@ const de: Record<Text, string> = {
 
 const es: Record<Text, string> = {
 	...office.es,
+	...mapTexts.es,
 	map: 'Mapa',
 	alerts: 'Alertas',
 	reference: 'Referencia',
@@ -656,7 +660,7 @@ const es: Record<Text, string> = {
 	gpx: 'Descargar como GPX',
 	alertsAbout: 'Lo que han encontrado sus reglas, lo más nuevo primero.',
 	noAlerts: 'Nada le necesita',
-	noAlertsAbout: 'Sin regla no hay alertas. La referencia dice cómo se crea una.',
+	noAlertsAbout: 'Sin regla no hay alertas.',
 	acknowledge: 'Tomar nota',
 	acknowledged: 'Alguien tomó nota',
 	showOnMap: 'Ver en el mapa',

@@ -4,7 +4,7 @@ import type { Doing } from '../lib/fleet.svelte';
 // The marks of vehicles: what one does can be told by its shape as well as by its colour.
 
 export const colorOf: Record<Doing, string> = {
-	moving: '#0b7a4b', idling: '#b45f00', parked: '#2b5fb3', offline: '#6b6f6d', nowhere: '#6b6f6d',
+	moving: '#0b7a4b', idling: '#b45f00', stale: '#8a5a00', parked: '#2b5fb3', offline: '#6b6f6d', nowhere: '#6b6f6d',
 };
 
 const size = 30; // px
@@ -48,6 +48,15 @@ const paint: Record<Exclude<Doing, 'nowhere'>, (c: CanvasRenderingContext2D) => 
 		c.fillStyle = '#ffffff';
 		c.fillRect(-4, -4, 3, 8);
 		c.fillRect(1, -4, 3, 8);
+	},
+	stale(c) {
+		disc(c, 9, '#ffffff');
+		c.beginPath();
+		c.arc(0, 0, 7.5, 0, 2 * Math.PI);
+		c.setLineDash([4, 3]);
+		c.strokeStyle = colorOf.stale;
+		c.lineWidth = 3;
+		c.stroke();
 	},
 	parked(c) {
 		disc(c, 8, colorOf.parked);

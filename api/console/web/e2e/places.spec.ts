@@ -1,0 +1,134 @@
+import { expect, test, type APIRequestContext } from '@playwright/test';
+import { accessible, enter, key, post, watch } from './own';
+
+// The pages beside the map: fences, heat, rules, share links. In each theme and size, and in each language.
+
+const hostile = '<img src=x onerror=alert(1)>';
+const mark = Date.now().toString(36);
+let vehicle = '';
+
+/** A vehicle that drove for a quarter of an hour, a fence with a hole, and a rule. Made once. */
+async function furnish(request: APIRequestContext) {
+	if (vehicle) return vehicle;
+	vehicle = (await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname: `Bee ${mark}`, license_plate: `PL ${mark}` })).id;
+	const device = await post(request, '/v1/devices', { unique_id: `place-${mark}` });
+	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: vehicle });
+	const begin = Date.now() - 20 * 60_000;
+	await post(request, '/v1/positions', Array.from({ length: 90 }, (_, i) => ({
+		unique_id: `place-${mark}`, fix_at: new Date(begin + i * 10_000).toISOString(), lat: 30.25 + i * 0.0009, lng: -97.75 + Math.sin(i / 8) / 200,
+		speed_mph: 22 + 10 * Math.sin(i / 5), course_deg: 10, ignition: true,
+	})));
+	await post(request, '/v1/geofences', {
+		name: `${hostile} ${mark}`, color: '#b93a32',
+		geometry: { type: 'Polygon', coordinates: [[[-97.77, 30.27], [-97.73, 30.27], [-97.73, 30.3], [-97.77, 30.3], [-97.77, 30.27]], [[-97.745, 30.28], [-97.735, 30.28], [-97.735, 30.29], [-97.745, 30.28]]] },
+	});
+	await post(request, '/v1/alert_rules', { name: `Fast ${mark}`, kind: 'speeding', threshold_mph: 30 });
+	return vehicle;
+}
+
+test('a fence is written by keyboard, previewed, renamed and archived', async ({ page, request }) => {
+	const faults = watch(page);
+	await furnish(request);
+	await enter(page, '/fences/new');
+	await page.getByRole('button', { name: 'Circle' }).focus();
+	await page.keyboard.press('Enter');
+	await page.getByText('Write it as places').focus();
+	await page.keyboard.press('Enter');
+	await page.getByLabel('Places, one in each line').fill('nowhere');
+	await expect(page.getByText('Line 1 is no place')).toBeVisible();
+	await page.getByLabel('Places, one in each line').fill('30.29, -97.75');
+	await page.getByLabel('Radius in metres').fill('900');
+	await page.getByLabel('Radius in metres').blur();
+	await expect(page.getByText(/Vehicles: 1\. Times inside: 1/)).toBeVisible();
+	await page.getByLabel('Name of the fence').fill(`Yard ${mark}`);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('link', { name: new RegExp(`Yard ${mark}`) }).click();
+	await page.getByLabel('Name of the fence').fill(`Court ${mark}`);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('link', { name: new RegExp(`Court ${mark}`) }).click();
+	await expect(page.getByLabel('Radius in metres')).toHaveValue('900');
+	await page.getByRole('button', { name: 'Archive' }).click();
+	await page.getByRole('button', { name: 'Archive' }).last().click();
+	await expect(page.getByRole('heading', { name: 'Fences' })).toBeVisible();
+	await expect(page.getByRole('link', { name: new RegExp(`Court ${mark}`) })).toHaveCount(0);
+	expect(faults).toEqual([]);
+});
+
+test('fences come in from GeoJSON, and what cannot is named', async ({ page }) => {
+	const faults = watch(page);
+	await enter(page, '/fences');
+	const ring = [[-97.8, 30.2], [-97.79, 30.2], [-97.79, 30.21], [-97.8, 30.2]];
+	const file = (features: unknown[]) => ({ name: 'areas.geojson', mimeType: 'application/geo+json', buffer: Buffer.from(JSON.stringify({ type: 'FeatureCollection', features })) });
+	const polygons = { type: 'Feature', properties: { name: `Parts ${mark}` }, geometry: { type: 'MultiPolygon', coordinates: [[ring], [ring.map(([x = 0, y = 0]) => [x + 0.05, y])]] } };
+	await page.locator('input[type=file]').setInputFiles(file([polygons, { type: 'Feature', properties: { name: 'Broken' }, geometry: { type: 'Polygon', coordinates: [[[0, 0], [1, 1]]] } }]));
+	await expect(page.getByText('Fences that came in: 1. That could not: 1.')).toBeVisible();
+	await expect(page.getByText('Number 2:')).toBeVisible();
+	await page.getByRole('link', { name: new RegExp(`Parts ${mark}`) }).click();
+	await page.getByText('Write it as places').click();
+	await expect(page.getByLabel('Places, one in each line')).toHaveValue(/\n\n/);
+	await page.goBack();
+	await page.locator('input[type=file]').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
+	await expect(page.getByRole('alert')).toContainText('notes.txt is no GeoJSON');
+	expect(faults).toEqual([]);
+});
+
+test('a share link shows a stranger the place and the plate, and nothing more, until it is revoked', async ({ page, browser, request }) => {
+	const faults = watch(page);
+	const id = await furnish(request);
+	await enter(page, `/shares?vehicle=${id}`);
+	await page.getByLabel('For whom').fill(`Note ${mark}`);
+	await page.getByRole('button', { name: 'Make the link' }).click();
+	const link = await page.getByLabel('The link. It is shown this once.').inputValue();
+	expect(link).toMatch(/\/share#[0-9A-Za-z]{32}$/);
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('shares.png') });
+
+	const stranger = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'de-DE' });
+	const theirs = await stranger.newPage();
+	const seen = watch(theirs);
+	const asked: string[] = [];
+	theirs.on('request', (r) => asked.push(r.url()));
+	await theirs.goto(link);
+	await expect(theirs.getByRole('heading', { name: `PL ${mark}` })).toBeVisible();
+	await expect(theirs.getByText(/Gesehen/)).toBeVisible();
+	await expect(theirs.getByText(/30\.33/)).toBeVisible();
+	expect(await theirs.content()).not.toContain('Bee');
+	expect(await theirs.content()).not.toContain('Note');
+	expect(asked.filter((url) => url.includes('maplibre') || url.includes(link.split('#')[1] ?? '-'))).toEqual([]);
+	await accessible(theirs);
+	await theirs.screenshot({ path: test.info().outputPath('shared.png') });
+
+	await page.getByRole('listitem').filter({ hasText: `Note ${mark}` }).getByRole('button', { name: 'Revoke' }).click();
+	await expect(page.getByRole('listitem').filter({ hasText: `Note ${mark}` })).toHaveCount(0);
+	await expect(theirs.getByText(/Dieser Link zeigt nichts/)).toBeVisible({ timeout: 30_000 });
+	expect(await theirs.content()).not.toContain(`PL ${mark}`);
+	expect([...faults, ...seen.filter((fault) => !fault.includes('404'))]).toEqual([]);
+	await stranger.close();
+});
+
+const pages = { fences: '/fences', fence: '/fences/new', heat: '/heat?cells=8', rules: '/rules', rule: '/rules/new', shares: '/shares' };
+const locales = { en: 'en-US', de: 'de-DE', es: 'es-ES' };
+let turn = 0;
+for (const theme of ['light', 'dark'] as const) {
+	for (const [size, viewport] of Object.entries({ desk: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } })) {
+		const [language, locale] = Object.entries(locales)[turn++ % 3] ?? ['en', 'en-US'];
+		test(`the pages beside the map can be read: ${theme}, ${size}, ${language}`, async ({ browser, request }) => {
+			await furnish(request);
+			const context = await browser.newContext({ colorScheme: theme, viewport, locale });
+			const page = await context.newPage();
+			const faults = watch(page);
+			for (const [name, path] of Object.entries(pages)) {
+				await page.goto(path);
+				await page.locator('input[type=password]').fill(key);
+				await page.locator('form button').click();
+				await expect(page.locator('h1').first()).toBeVisible();
+				await page.waitForTimeout(2500); // the map draws
+				await page.screenshot({ path: test.info().outputPath(`${name}.png`), fullPage: true });
+				expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
+				await accessible(page);
+			}
+			expect(faults).toEqual([]);
+			await context.close();
+		});
+	}
+}
