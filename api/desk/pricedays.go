@@ -37,7 +37,7 @@ func (d *Desk) PriceDays(ctx context.Context, account fleet.AccountID, fields re
 			return record.InstantOf(time.Date(on.Year(), on.Month(), on.Day(), 0, int(at/time.Minute), 0, 0, r.Zone))
 		}
 		r.Fields.PickupAt, r.Fields.ReturnAt = begin(on), begin(on.AddDate(0, 0, length))
-		if priced[i].Why = d.offered(&r, on, now); priced[i].Why != nil {
+		if priced[i].Why = d.offered(&r, on, now); len(priced[i].Why) > 0 {
 			continue
 		}
 		s, err := price.Quote(r.Request(now))
@@ -53,7 +53,7 @@ func (d *Desk) PriceDays(ctx context.Context, account fleet.AccountID, fields re
 	return priced, r, nil
 }
 
-// offered says why nothing can be rented so that begins on a day; nil if it can. Where it is picked up need not be said.
+// offered says why nothing can be rented so that begins on a day; nothing if it can. Where it is picked up need not be said.
 func (d *Desk) offered(r *Resolved, on, now time.Time) []fleet.FieldError {
 	if r.Plan != nil {
 		day, plan := on.Format(time.DateOnly), &r.Plan.Body
