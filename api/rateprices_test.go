@@ -57,6 +57,13 @@ func TestARatePlanTellsItsPricesByDayAsQuotesDo(t *testing.T) {
 	s.do("GET", loose+"?days=1&vehicle_class_id="+s.class, "").ok(200)
 	s.do("GET", loose+"?vehicle_class_id=vcl_1", "").problem(400, "invalid_request")
 	s.do("GET", prices+"&pickup_time=noon", "").problem(400, "invalid_request")
+
+	// Where there are several locations, and none is named, it has the price without taxes.
+	s.do("POST", "/v1/locations", `{"name":"Downtown","timezone":"America/Chicago"}`).ok(201)
+	several := s.do("GET", prices+"&days=1&rental_days=3", "").ok(200).object()
+	one := several["days"].([]any)[0].(map[string]any)
+	wantEqual(t, "anywhere", fmt.Sprint(several["pickup_location_id"], one["reasons"]), "<nil> []")
+	wantEqual(t, "without taxes", fmt.Sprint(one["total"]), fmt.Sprint(one["subtotal"]))
 	other := "Bearer " + s.newKey(s.newAccount("Second"), auth.Admin)
 	s.do("GET", prices, "", "Authorization", other).problem(404, "not_found")
 }

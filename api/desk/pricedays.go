@@ -19,8 +19,8 @@ type PricedDay struct {
 }
 
 // PriceDays works out what a rental of so many days costs that begins on each of many days, one after the other, at a
-// time of day by the clock of its place. The fields name the rate plan and what is rented; nothing is looked at but what
-// they name, so that it says what is asked for and not what is free.
+// time of day by the clock of its place. The fields name the rate plan and what is rented; nothing is looked at but
+// what they name, so that it says what is asked for and not what is free.
 func (d *Desk) PriceDays(ctx context.Context, account fleet.AccountID, fields record.BookingFields, first time.Time,
 	at time.Duration, days, length int) ([]PricedDay, Resolved, error) {
 	now := d.Now()
@@ -37,7 +37,7 @@ func (d *Desk) PriceDays(ctx context.Context, account fleet.AccountID, fields re
 			return record.InstantOf(time.Date(on.Year(), on.Month(), on.Day(), 0, int(at/time.Minute), 0, 0, r.Zone))
 		}
 		r.Fields.PickupAt, r.Fields.ReturnAt = begin(on), begin(on.AddDate(0, 0, length))
-		if priced[i].Why = d.offered(&r, on, now); priced[i].Why != nil {
+		if priced[i].Why = d.offered(&r, on, now); len(priced[i].Why) > 0 {
 			continue
 		}
 		s, err := price.Quote(r.Request(now))
@@ -53,7 +53,8 @@ func (d *Desk) PriceDays(ctx context.Context, account fleet.AccountID, fields re
 	return priced, r, nil
 }
 
-// offered says why nothing can be rented so that begins on a day; nil if it can. Where it is picked up need not be said.
+// offered says why nothing can be rented so that begins on a day; nothing if it can. Where it is picked up need not be
+// said.
 func (d *Desk) offered(r *Resolved, on, now time.Time) []fleet.FieldError {
 	if r.Plan != nil {
 		day, plan := on.Format(time.DateOnly), &r.Plan.Body

@@ -33,6 +33,8 @@ const groups: Words = {
 
 const short: Words = {
 	adr: ['Average daily rate', 'Tagespreis im Mittel', 'Tarifa media por día'], adr_total: ['Average revenue of a day', 'Umsatz je Tag', 'Ingreso medio por día'],
+	days_1_30: ['1–30 days', '1–30 Tage', '1–30 días'], days_31_60: ['31–60 days', '31–60 Tage', '31–60 días'], days_61_90: ['61–90 days', '61–90 Tage', '61–90 días'],
+	days_over_90: ['Over 90 days', 'Über 90 Tage', 'Más de 90 días'], not_due: ['Billed today', 'Heute berechnet', 'Facturado hoy'],
 	roi: ['Return', 'Rendite', 'Rentabilidad'], annual_roi: ['Return a year', 'Rendite im Jahr', 'Rentabilidad anual'],
 };
 
@@ -54,8 +56,8 @@ const figures: Pair = {
 	contribution_per_rented_day: ['Deckungsbeitrag je Tag', 'Contribución por día'], conversion: ['Angebote zu Buchungen', 'Conversión'], cornering: ['Scharfe Kurven', 'Curvas bruscas'],
 	count: ['Anzahl', 'Número'], crashes: ['Unfälle', 'Choques'], critical: ['Kritisch', 'Críticas'], current_value: ['Heutiger Wert', 'Valor actual'],
 	customer_cancellation_rate: ['Storno durch Kunden', 'Cancelación por clientes'], customer_rentals: ['Mieten je Kunde', 'Alquileres por cliente'], customers: ['Kunden', 'Clientes'],
-	damage_recovery: ['Schadenersatzquote', 'Recuperación de daños'], days_1_30: ['1–30 Tage', '1–30 días'], days_31_60: ['31–60 Tage', '31–60 días'], days_61_90: ['61–90 Tage', '61–90 días'],
-	days_over_90: ['Über 90 Tage', 'Más de 90 días'], days_final_last_year: ['Tage, Vorjahr am Ende', 'Días finales, año anterior'], days_last_year: ['Tage, Vorjahr', 'Días, año anterior'],
+	damage_recovery: ['Schadenersatzquote', 'Recuperación de daños'],
+	 days_final_last_year: ['Tage, Vorjahr am Ende', 'Días finales, año anterior'], days_last_year: ['Tage, Vorjahr', 'Días, año anterior'],
 	days_on_books: ['Gebuchte Tage', 'Días reservados'], depreciated: ['Abgeschrieben', 'Amortizado'], depreciation: ['Abschreibung', 'Amortización'], discounts: ['Rabatte', 'Descuentos'],
 	dollar_utilization: ['Umsatz je Anschaffung', 'Ingresos por inversión'], down: ['Ausfallzeit', 'Fuera de uso'], downtime: ['Ausfallquote', 'Tiempo fuera de uso'], driven: ['Gefahren', 'Recorrido'],
 	driven_days: ['Tage mit Fahrt', 'Días con viaje'], duration: ['Dauer', 'Duración'], electric: ['Elektrisch gefahren', 'En eléctrico'], energy: ['Energie', 'Energía'], energy_cost: ['Energiekosten', 'Coste de energía'],
@@ -75,7 +77,7 @@ const figures: Pair = {
 	maintenance_per: ['Wartung je Strecke', 'Mantenimiento por distancia'], maintenance_ratio: ['Wartung am Umsatz', 'Mantenimiento sobre ingresos'], max_speed: ['Höchste Geschwindigkeit', 'Velocidad máxima'], mean: ['Im Mittel', 'Media'], mean_day: ['Je Tag', 'Por día'],
 	mean_speed: ['Geschwindigkeit im Mittel', 'Velocidad media'], mean_trip: ['Je Fahrt', 'Por viaje'], mean_visit: ['Je Besuch', 'Por visita'], missing: ['Fehlend', 'Faltante'], movement: ['Bewegung', 'Movimiento'], moving: ['In Fahrt', 'En marcha'], net_cash: ['Geldfluss', 'Flujo neto'],
 	net_margin: ['Umsatzrendite', 'Margen neto'], net_profit: ['Gewinn', 'Beneficio'], net_profit_per_rented_day: ['Gewinn je Tag', 'Beneficio por día'], new_customers: ['Neue Kunden', 'Clientes nuevos'], no_show_rate: ['Nicht erschienen', 'Tasa de ausencias'], no_shows: ['Nicht erschienen', 'Ausencias'],
-	not_due: ['Heute berechnet', 'Facturado hoy'], occupancy: ['Belegung', 'Ocupación'], occupied: ['Belegt', 'Ocupados'], odometer: ['Nach Zähler', 'Según contador'], opening: ['Anfang', 'Inicial'], other_fixed: ['Sonstige fixe', 'Otros fijos'], other_variable: ['Sonstige variable', 'Otros variables'],
+	occupancy: ['Belegung', 'Ocupación'], occupied: ['Belegt', 'Ocupados'], odometer: ['Nach Zähler', 'Según contador'], opening: ['Anfang', 'Inicial'], other_fixed: ['Sonstige fixe', 'Otros fijos'], other_variable: ['Sonstige variable', 'Otros variables'],
 	outside: ['Außerhalb von Mieten', 'Fuera de alquiler'], outside_share: ['Außerhalb von Mieten', 'Fuera de alquiler'], over: ['Mehrstrecke', 'Exceso'], overpaid: ['Zu viel bezahlt', 'Pagado de más'], owed: ['Geschuldet', 'Adeudado'], pace: ['Zum Vorjahr', 'Frente al año anterior'], paid: ['Bezahlt', 'Pagado'],
 	payback_forecast: ['Amortisation erwartet', 'Recuperación prevista'], payback_month: ['Amortisiert im', 'Recuperado en'], payback_months: ['Amortisiert nach', 'Recuperado tras'], paying_customers: ['Zahlende Kunden', 'Clientes que pagan'], pending: ['Offen', 'Pendientes'], per_unit_month: ['Je Fahrzeug und Monat', 'Por vehículo y mes'],
 	planned: ['Geplant', 'Previstas'], planned_share: ['Geplanter Anteil', 'Parte planificada'], platform_fees: ['Anteil der Kanäle', 'Comisión de canales'], priced_days: ['Tage mit Preis', 'Días con precio'], priced_days_last_year: ['Tage mit Preis, Vorjahr', 'Días con precio, año anterior'], profit_12: ['Gewinn, 12 Monate', 'Beneficio, 12 meses'],
