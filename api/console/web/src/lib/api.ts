@@ -49,6 +49,12 @@ export async function answered<T>(asked: Promise<{ data?: T; error?: unknown; re
 	throw new Failure(response.status, { title: `${response.status} ${response.statusText}`, ...(error as Problem | undefined) });
 }
 
+/** Waits for an answer that has nothing in it, or throws a Failure. */
+export async function done(asked: Promise<{ error?: unknown; response: Response }>): Promise<void> {
+	const { error, response } = await asked;
+	await answered(Promise.resolve({ data: {}, error, response }));
+}
+
 /** The words of whatever was thrown. */
 export function wordsOf(error: unknown): string {
 	return error instanceof Error && error.message ? error.message : say('failed');
