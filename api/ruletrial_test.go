@@ -81,7 +81,7 @@ func TestARuleIsTriedAgainstThePast(t *testing.T) {
 	}
 	// A geofence that is drawn today counts as if it had always been there.
 	fence := w.do("POST", "/v1/geofences",
-		`{"name":"Depot","geometry":{"type":"Circle","center":[-97.74306,30.25],"radius_m":300}}`).ok(201).id()
+		`{"name":"Depot","geometry":{"type":"Circle","center":[-97.74306,30.25],"radius_m":600}}`).ok(201).id()
 	for rule, want := range map[string]float64{`"kind":"geofence_enter"`: 1, `"kind":"geofence_exit"`: 1,
 		`"kind":"speeding","threshold_mph":60,"geofence_ids":["` + fence + `"]`: 1,
 		`"kind":"geofence_enter","geofence_ids":["` + fence + `"]`:              1} {
