@@ -45,6 +45,7 @@ func runReports(ctx context.Context, args []string) (err error) {
 	list("groups", "by what they are grouped", &o.Groups)
 	list("spans", "of what they are asked: month, year, decade", &o.Spans)
 	list("bases", "accrual, cash", &o.Bases)
+	flags.StringVar(&o.Compare, "compare", "", "previous_period or previous_year, to compare with; nothing unless given")
 	flags.IntVar(&o.Times, "times", 20, "how often each question is asked; 0 only fills")
 	flags.IntVar(&o.Above, "above", 0, "print only questions that take this many milliseconds of processor time")
 	flags.StringVar(&o.Explain, "explain", "", "folder for the plans of the questions; empty keeps none")

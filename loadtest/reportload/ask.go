@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Reports, Groups, Spans, Bases []string
 
+	Compare string // with what each is compared, as report.Question has it; "" for nothing
 	Times   int    // that each question is asked
 	Above   int    // a question is printed if it takes as many milliseconds of processor time
 	Explain string // folder for the plans; "" keeps none
@@ -57,6 +58,7 @@ func Ask(ctx context.Context, db driver.Conn, o Options, say io.Writer) error {
 	wanted := func(among []string, name string) bool { return len(among) == 0 || slices.Contains(among, name) }
 	fmt.Fprintf(say, "%-20s %-8s %-8s %-8s %9s %9s %8s %12s %10s %8s\n", "report", "group", "basis", "span",
 		"median ms", "p99 ms", "cpu ms", "rows read", "MB read", "rows")
+	asked, slow := 0, 0
 	for _, name := range report.Names() {
 		d := report.Named(name)
 		if !wanted(o.Reports, name) {
@@ -74,15 +76,24 @@ func Ask(ctx context.Context, db driver.Conn, o Options, say io.Writer) error {
 						continue
 					}
 					q := question(span.of, group, basis)
-					if err := ask(ctx, db, d, q, span.name, o, say); err != nil {
+					q.Compare = o.Compare
+					slowest, err := ask(ctx, db, d, q, span.name, o, say)
+					if err != nil {
 						return fmt.Errorf("%s by %s of a %s: %w", name, group, span.name, err)
+					}
+					if asked++; slowest > most {
+						slow++
 					}
 				}
 			}
 		}
 	}
-	return nil
+	_, err := fmt.Fprintf(say, "%d questions, of which %d have a p99 above %v\n", asked, slow, most)
+	return err
 }
+
+// most is how long the slowest of a hundred answers may take.
+const most = 500 * time.Millisecond
 
 func question(span report.Span, group, basis string) report.Question {
 	q := report.Question{Account: 7, Span: span, Group: group, Basis: basis, Currency: "USD", Zone: "America/New_York",
@@ -93,19 +104,19 @@ func question(span report.Span, group, basis string) report.Question {
 	return q
 }
 
-// ask asks one question as often as is wanted, and prints what it took. One that has more rows than an answer may have,
-// or takes more memory than it may, is said to be refused.
+// ask asks one question as often as is wanted, prints what it took, and returns its p99. One that has more rows than an
+// answer may have, or takes more memory than it may, is said to be refused.
 func ask(
 	ctx context.Context, db driver.Conn, d *report.Definition, q report.Question, span string, o Options, say io.Writer,
-) error {
+) (time.Duration, error) {
 	if o.Explain != "" {
 		plan, err := d.Explain(ctx, db, q)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		file := filepath.Join(o.Explain, fmt.Sprintf("%s-%s-%s-%s.txt", d.Name, q.Group, q.Basis, span))
 		if err := os.WriteFile(file, []byte(strings.Join(plan, "\n")+"\n"), 0o600); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	var all []usage
@@ -132,10 +143,10 @@ func ask(
 		if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == int32(rest.ClickHouseMemory) ||
 			errors.Is(err, report.ErrTooManyRows) {
 			fmt.Fprintf(say, "%-20s %-8s %-8s %-8s refused: %.80v\n", d.Name, q.Group, q.Basis, span, err)
-			return nil
+			return 0, nil
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		u.took, rows = time.Since(begun), len(answer.Rows)
 		all = append(all, u)
@@ -148,5 +159,5 @@ func ask(
 		fmt.Fprintf(say, "%-20s %-8s %-8s %-8s %9d %9d %8d %12d %10.1f %8d\n", d.Name, q.Group, q.Basis, span,
 			middle.took.Milliseconds(), slowest.took.Milliseconds(), cpu, middle.rows, float64(middle.bytes)/1e6, rows)
 	}
-	return nil
+	return slowest.took, nil
 }

@@ -19,6 +19,8 @@ LENGTHS = [("length_1_day", 0, 1), ("length_2_3_days", 2, 3), ("length_4_6_days"
            ("length_14_29_days", 14, 29), ("length_30_days", 30, 10 ** 6)]
 # What customers bring.
 BROUGHT = {*REVENUE.values(), "platform_fees"}
+# What a vehicle may do on a day; the first that is so counts.
+STATES = ("rented", "booked", "blocked", "free")
 # Quantiles: the figure, the list that it is of, which quantile.
 QUANTILES = {
     "lead_median_days": ("lead", "0.5"), "lead_p90_days": ("lead", "0.9"), "length_median_days": ("length", "0.5"),
@@ -28,6 +30,10 @@ QUANTILES = {
 
 def ms(text):
     return round(instant(text).timestamp() * 1000) if text else None
+
+
+def half_away(value):
+    return int(value.to_integral_value(rounding=decimal.ROUND_HALF_UP))
 
 
 def whole(value):
@@ -70,6 +76,7 @@ class Activity:
         self.trips, self.stops, self.charges, self.visits, self.alerts = (
             list(client.all(path)) for path in ("/v1/trips", "/v1/stops", "/v1/charging_sessions", "/v1/visits", "/v1/alerts"))
         self.available = {v: self.availability(client, v) for v in books.vehicles}
+        self.takings = None  # as taken says, once asked for
         self.reports = {
             "bookings": self.bookings, "pickups": self.pickups, "quotes": self.quoted, "turnaround": self.turnaround,
             "customers": self.customers, "distance": self.distance, "trips": self.travelled, "idling": self.idling,
@@ -127,6 +134,19 @@ class Activity:
             out[key] = (said, blurs)
         if report == "customers":
             self.of_customers(group, since, until, currency, out)
+        if report == "idling":
+            gallon = (self.books.account.get("energy_costs") or {}).get("gallon")
+            for said, _ in out.values():
+                known = gallon and gallon["currency"] == currency
+                said["idle_fuel"] = half_away(said["idle_gal"] * gallon["amount"]) if known else None
+        if report == "depreciation":
+            for key, sums in self.books.figures(group, since, until, currency).items():
+                out.setdefault(key, ({}, {}))[0]["fleet_s"] = sums["fleet_s"]
+        if report == "occupancy_calendar" and group == "calendar":
+            for key, (said, _) in out.items():
+                vehicle, day = key.split(" ")
+                said["state"] = next(state for state in STATES if said.get(state))
+                said["booking_id"] = self.first_of(said["state"], vehicle, datetime.date.fromisoformat(day))
         return out
 
     # Bookings
@@ -298,17 +318,28 @@ class Activity:
                 if after > begins and (ends is None or first < ends):
                     yield vehicle, v, day
 
-    def calendar(self, since, until, currency):
-        rented, booked, blocked = (collections.defaultdict(set) for _ in range(3))
+    def taken(self):
+        """The bookings that have or will have a vehicle on a day, by both: those that are rented, and those that are booked."""
+        rented, booked = (collections.defaultdict(set) for _ in range(2))
         today = local(self.books.now, self.books.zone)
         for leg in self.books.legs:
             for day, _, _ in days_of(leg["since"], leg["until"], self.zone(leg["booking"])):
-                rented[leg["vehicle"]].add(day)
+                rented[leg["vehicle"], day].add(leg["booking"]["id"])
         for b in self.books.bookings:
             if b["status"] in ("confirmed", "active"):
                 for day, _, _ in days_of(second(instant(b["pickup_at"])), -(-ms(b["return_at"]) // 1000), self.books.zone):
                     if day >= today:
-                        booked[b.get("vehicle_id") or ""].add(day)
+                        booked[b.get("vehicle_id") or "", day].add(b["id"])
+        return {"rented": rented, "booked": booked}
+
+    def first_of(self, state, vehicle, day):
+        """The booking that a vehicle is rented or booked for on a day, of several the one that was made first."""
+        if self.takings is None:
+            self.takings = self.taken()
+        return min(self.takings.get(state, {}).get((vehicle, day), ()), key=lambda id: int(id.split("_")[1]), default=None)
+
+    def calendar(self, since, until, currency):
+        blocked, taken = collections.defaultdict(set), self.taken()
         for vehicle, spans in self.books.blocks.items():
             for begins, ends in spans:
                 blocked[vehicle].update(day for day, _, _ in days_of(begins, ends, self.books.zone))
@@ -317,8 +348,8 @@ class Activity:
             for begins, ends in spans:
                 blocked[vehicle].update(day for day, _, _ in days_of(begins, min(ends, self.books.now), zone))
         for vehicle, v, day in self.fleet(since, until):
-            state = next((name for name, days in (("rented", rented), ("booked", booked), ("blocked", blocked))
-                          if day in days[vehicle]), "free")
+            state = ("rented" if (vehicle, day) in taken["rented"] else "booked" if (vehicle, day) in taken["booked"]
+                     else "blocked" if day in blocked[vehicle] else "free")
             yield Happened(day, vehicle, {state: 1, "vehicle_days": 1, "occupied": int(state in ("rented", "booked"))})
 
     def depreciation(self, since, until, currency):
@@ -333,10 +364,20 @@ class Activity:
                 yield Happened(until, vehicle, {"accumulated": -amount})
             if account == "fixed_asset":
                 yield Happened(until, vehicle, {"booked_cost": amount})
-        for vehicle, v in self.books.vehicles.items():
-            cost = v.get("acquisition_cost")
-            if cost and cost["currency"] == currency and not (v.get("disposal_on") and v["disposal_on"] <= until.isoformat()):
-                yield Happened(until, vehicle, {"acquisition_cost": cost["amount"]})
+            if account == "accumulated_depreciation" and self.cost_of(vehicle, until, currency) is not None:
+                yield Happened(until, vehicle, {"book_value": amount})
+        for vehicle in self.books.vehicles:
+            cost = self.cost_of(vehicle, until, currency)
+            if cost is not None:
+                yield Happened(until, vehicle, {"acquisition_cost": cost, "book_value": cost})
+
+    def cost_of(self, vehicle, day, currency):
+        """What a vehicle cost that is held on a day, None of others and of those that cost something in another currency."""
+        v = self.books.vehicles.get(vehicle) or {}
+        cost, on = v.get("acquisition_cost"), day.isoformat()
+        if not cost or cost["currency"] != currency or (v.get("acquired_on") or "") > on or (v.get("disposal_on") or "9") <= on:
+            return None
+        return cost["amount"]
 
     # Trackers
 
@@ -393,9 +434,10 @@ class Activity:
             idle = whole(thing["idle_s"])
             moving = whole(thing["moving_s"]) if name == "trip_idle_s" else 0
             fuel = (self.books.vehicles.get(thing["vehicle_id"]) or {}).get("fuel_type")
+            burning = 0 if fuel in ("electric", "hydrogen") else idle
             yield Happened(self.on(thing), thing["vehicle_id"], {
-                name: idle, "idle_s": idle, "moving_s": moving, "engine_s": moving + idle,
-                "burning_s": 0 if fuel in ("electric", "hydrogen") else idle})
+                name: idle, "idle_s": idle, "moving_s": moving, "engine_s": moving + idle, "burning_s": burning,
+                "idle_gal": decimal.Decimal(burning) / 3600 * decimal.Decimal("0.16")})
 
     def energy(self, since, until, currency):
         fuel, energy = self.driven("fuel_used_gal"), collections.Counter()

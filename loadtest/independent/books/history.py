@@ -29,7 +29,8 @@ class History:
         self.first, self.days = first, days
         self.done = collections.Counter()
         self.refused = collections.Counter()
-        client.call("PATCH", "/v1/account", {"timezone": zone, "currency": currency})
+        client.call("PATCH", "/v1/account", {"timezone": zone, "currency": currency, "energy_costs": {
+            "gallon": self.money(200, 600), **({} if currency == "JPY" else {"kwh": self.money(10, 60)})}})
 
     def money(self, low, high, currency=None):
         return {"amount": self.rng.randrange(low, high), "currency": currency or self.currency}
@@ -64,8 +65,9 @@ class History:
             "included_miles_per_day": 150, "extra_mile_fee": self.money(10, 60, currency), "deposit_method": "none",
             "cancellation_steps": [{"hours_before": 72, "fee_bp": 5000}],
         })["id"] for currency in (self.currency, self.other)}
-        places = [c.post("/v1/locations", {"name": name, "timezone": zone})["id"]
-                  for name, zone in (("Home", str(self.zone)), ("Airport", str(self.zone)))]
+        places = [c.post("/v1/locations", {"name": name, "timezone": str(self.zone), "taxes": taxes})["id"] for name, taxes in (
+            ("Home", [{"name": "State tax", "rate_bp": 825}, {"name": "City tax", "rate_bp": 200}]),
+            ("Airport", [{"name": "City tax", "rate_bp": 350}]))]
         classes = [c.post("/v1/vehicle_classes", {"name": name, "rate_plan_id": self.plans[self.currency]})["id"]
                    for name in ("Compact", "Van")]
         owners = [c.post("/v1/customers", {"first_name": "Owner", "last_name": str(i)})["id"] for i in range(2)]
@@ -84,7 +86,9 @@ class History:
                 "owner_customer_id": rng.choice(owners + [""]) or None, "owner_share_bp": [7000, None, 3333][i % 3],
                 "fuel_type": "electric" if i == 3 else "gasoline",
                 "acquired_on" if i == 2 else "in_service_on": self.date(rng.randrange(10) if i < 5 else 1),
-                "acquisition_cost": self.money(1_000_000, 3_000_000), "residual_value": self.money(100_000, 900_000),
+                "acquisition_cost": self.money(1_000_000, 3_000_000) if i != 1 else self.money(20_000, 40_000),  # soon paid back
+                "residual_value": self.money(100_000, 900_000) if i != 1 else self.money(1_000, 9_000),
+                **({"battery_kwh": 75} if i == 3 else {"fuel_capacity_gal": 13.2}),
                 "useful_life_months": rng.randrange(24, 80),
                 **({"timezone": "America/Los_Angeles"} if i == 4 else {}),
             })["id"]
@@ -120,19 +124,26 @@ class History:
         if deposit:
             self.do("authorize", "POST", path + "/deposit/authorize", {"amount": deposit})
             self.do("capture", "POST", path + "/deposit/capture", {"at": text(since)})
-        start = self.odometer[vehicle] + 150 * day  # so that it rises, whatever is written down first
-        if self.do("pick up", "POST", path + "/pickup", {"at": text(since), "mileage_mi": start}) is None:
+        start = self.odometer[vehicle] + 300 * day  # so that it rises, whatever is written down first
+        full, left = self.levels(vehicle, 70, 101), self.levels(vehicle, 20, 101)
+        if self.do("pick up", "POST", path + "/pickup", {"at": text(since), "mileage_mi": start, **full}) is None:
             return
         if rng.random() < 0.15:
             until += datetime.timedelta(hours=rng.randrange(2, 30))
             self.do("extend", "POST", path + "/extend", {"return_at": text(until)})
         elif rng.random() < 0.2:
             until += datetime.timedelta(hours=rng.randrange(-10, 10))
-        back = start + rng.randrange(10, 149) * max(1, length - 1)
-        self.do("return", "POST", path + "/return", {"at": text(until), "mileage_mi": back})
+        back = start + rng.randrange(10, 290) * max(1, length - 1)
+        self.do("return", "POST", path + "/return", {"at": text(until), "mileage_mi": back, **left})
         if deposit:
             self.do("release", "POST", path + "/deposit/release", {"at": text(until + datetime.timedelta(hours=rng.randrange(30)))})
         self.after(path, booking, until)
+
+    def levels(self, vehicle, low, high):
+        """What is read of the tank or the battery of a vehicle, of some never."""
+        if self.rng.random() < 0.2:
+            return {}
+        return {"battery_level" if vehicle == self.vehicles[3] else "fuel_pct": self.rng.randrange(low, high)}
 
     def swaps(self):
         """Rentals with another vehicle in their midst. It is swapped now, while they are out, and dated back then."""
@@ -199,6 +210,9 @@ class History:
             fix(30, False)
         for _ in range(rng.randrange(10, 40)):
             fix(30, True, fuel_used_l=1000 + day * 10 + len(fixes) * 0.05)
+        for alarm in rng.sample(["hardBraking", "hardAcceleration", "hardCornering"], rng.randrange(4)):
+            fix(30, True)
+            fixes[-1]["alarm"] = alarm
         for _ in range(rng.randrange(2, 12)):
             fix(60, False)
         for _ in range(12):
@@ -220,6 +234,9 @@ class History:
             if charge and rng.random() < 0.3:
                 self.do("reverse", "POST", f"{path}/charges/{charge['id']}/reverse", {
                     "reason": "it was not theirs", **({"at": text(over + datetime.timedelta(days=2))} if "at" in charge else {})})
+        for line in self.client.get(path)["charges"]:
+            if line["type"] in ("mileage", "refuel", "recharge", "late_return") and rng.random() < 0.3:
+                self.do("let go", "POST", f"{path}/charges/{line['id']}/reverse", {"reason": "as a favour"})
         if rng.random() < 0.2:
             self.do("discount", "POST", path + "/charges", {"type": "discount", "unit_price": self.money(100, 1500, currency)})
         if rng.random() < 0.15:

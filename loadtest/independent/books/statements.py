@@ -1,13 +1,14 @@
 """Works out again what statements say: profit and loss, balance sheet, deposits, ageing, taxes, damage, the return on
-vehicles, why revenue changed, and what rentals earned. Of the entries of the ledger, bookings, vehicles and trips alone,
-by the definitions of the figures."""
+vehicles, why revenue changed, and how vehicles were driven. Of the entries of the ledger, bookings, vehicles and trips
+alone, by the definitions of the figures."""
 
 import collections
 import datetime
 import decimal
 
 from activity import whole
-from recount import DAY, instant, local, measure, second, worked_out
+from recount import DAY, METRES_PER_MILE, instant, measure, worked_out
+from rentals import REVENUES, Rentals
 
 RESULT = ("revenue", "cost")
 OWED = ("accounts_receivable", "platform_receivable")
@@ -26,17 +27,64 @@ def months_before(day, months):
     return datetime.date(at // 12, at % 12 + 1, 1)
 
 
+def payback(came, cost):
+    """By the end of which month what came had reached the cost, and how many months that took from the first one on."""
+    so_far = 0
+    for month in sorted(came):
+        so_far += came[month]
+        if so_far >= cost:
+            first = min(came)
+            return {"payback_month": month.isoformat(),
+                    "payback_months": (month.year - first.year) * 12 + month.month - first.month + 1}
+    return {"payback_month": None, "payback_months": None}
+
+
+def number(identity):
+    return int(identity.split("_")[1])
+
+
+def lines_of(b, name):
+    """For each line of a tax: its rate, what the tax came to so far, and the net amount that is of. That is all that is taxable
+    so far, where the tax is that of it; where somebody waived tax, what is left divided by the rate."""
+    tax, taxable, by_rate = 0, 0, collections.Counter()
+    had = list(dict.fromkeys(c.get("tax_rate_bp", 0) for c in b["charges"] if c["type"] == "tax" and c["description"] == name))
+    for c in b["charges"]:
+        amount = c["amount"]["amount"]
+        if c["type"] == "tax" and c["description"] == name:
+            tax += amount
+            by_rate[c.get("tax_rate_bp", 0)] += amount
+            rates = [rate for rate, stands in by_rate.items() if stands] or had
+            base = max(taxable, 0)
+            if abs(tax * 10000 - base * sum(rates)) > 5000 * len(rates):
+                base = half_away(tax * 10000, sum(rates)) if sum(rates) else 0
+            yield sum(rates), tax, base
+        elif c["taxable"] and c["type"] not in ("tax", "platform_fee"):
+            taxable += amount
+
+
+def net(amount, points):
+    """The net amount of what a tax came to, by the points that its lines make."""
+    if not amount or not points:
+        return 0
+    for rate, tax, base in reversed(points):
+        if tax == amount:
+            return base
+    return half_away(amount * 10000, points[0][0]) if points[0][0] else 0
+
+
 class Statements:
     """What statements are made of, fetched once."""
 
     def __init__(self, client, books, activity):
         self.books, self.activity = books, activity
         self.types = {a["ledger_account"]: a["type"] for a in client.get("/v1/ledger/accounts")["data"]}
+        self.events = list(client.all("/v1/driving_events"))
+        self.rentals = Rentals(books, activity)
         self.reports = {
             "profit_and_loss": self.profit_and_loss, "balance_sheet": self.balance_sheet, "damage_recovery": self.damage,
             "deposits_held": self.deposits, "receivables_ageing": self.ageing, "tax_summary": self.taxes,
-            "fleet_roi": self.returns, "revenue_bridge": self.bridge, "rental_economics": self.economics,
-            "driver_score": self.driving, "pace": self.pace,
+            "fleet_roi": self.returns, "revenue_bridge": self.bridge, "rental_economics": self.rentals.economics,
+            "driver_score": self.driving, "pace": self.rentals.pace,
         }
 
     def figures(self, report, group, since, until, currency):
@@ -116,7 +164,7 @@ class Statements:
         return {key: (sums, {}) for key, sums in out.items() if any(sums.values())}
 
     def taxes(self, group, since, until, currency):
-        out = collections.defaultdict(collections.Counter)
+        out, turnover = collections.defaultdict(collections.Counter), self.turnover(until, currency)
         for e, day, amount in self.entries(until, currency):
             if day < since or e["ledger_account"] not in ("tax_payable", "tax_receivable"):
                 continue
@@ -135,21 +183,46 @@ class Statements:
                     sums["paid"] += amount
                 else:
                     sums.update({"tax": -amount, "charged" if amount < 0 else "taken_back": abs(amount)})
+                    base, known = turnover.get(e["id"], (0, 0))
+                    sums.update(taxable=base, known_tax=known)
         return {key: (sums, {}) for key, sums in out.items()}
+
+    def turnover(self, until, currency):
+        """What each entry of a tax of a booking was charged on, by its id, and of what the net amount is known. The entries of a tax,
+        in the order in which they became known and what is taken back first, come to the sums that its lines come to."""
+        found = collections.defaultdict(list)
+        for e in self.books.entries:
+            name = (e["purpose"] or "").removeprefix("tax, ")
+            if (e["kind"] == "booking" and e["ledger_account"] == "tax_payable" and name != e["purpose"]
+                    and e["amount"]["currency"] == currency):
+                found[e["booking_id"], name].append(e)
+        bookings, out = {b["id"]: b for b in self.books.bookings}, {}
+        for (booking, name), entries in found.items():
+            entries.sort(key=lambda e: (instant(e["occurred_at"]), number(e["transaction_id"]), e["amount"]["amount"] < 0,
+                                        e["local_on"], number(e["id"])))
+            points, so_far = list(lines_of(bookings[booking], name)), 0
+            for e in entries:
+                posted = -e["amount"]["amount"]
+                so_far += posted
+                out[e["id"]] = (net(so_far, points) - net(so_far - posted, points), posted if points and points[0][0] else 0)
+        return out
 
     # Vehicles
 
     def returns(self, group, since, until, currency):
         """What became of the money that was put into vehicles of whose records it is known."""
         year, out = months_before(until, 11), collections.defaultdict(collections.Counter)
-        sums, last = (collections.defaultdict(collections.Counter) for _ in range(2))
+        sums, last, lately, months, came = (collections.defaultdict(collections.Counter) for _ in range(5))
+        by_month, recent_from = collections.defaultdict(lambda: collections.defaultdict(collections.Counter)), months_before(until, 2)
         for e, day, amount in self.entries(until, currency):
             name = measure(e["ledger_account"])
             if name is None:
                 continue
-            for of, there in ((sums, True), (last, day >= year)):
+            adds = {name: -amount if name in REVENUES else amount}
+            for of, there in ((sums, True), (last, day >= year), (lately, day >= recent_from)):
                 if there:
-                    of[e["vehicle_id"]][name] += -amount if name in REVENUES else amount
+                    of[e["vehicle_id"]].update(adds)
+            by_month[e["vehicle_id"]][day.replace(day=1)].update(adds)
         for vehicle, v in self.books.vehicles.items():
             cost = v.get("acquisition_cost")
             if not cost or cost["currency"] != currency or (v.get("acquired_on") or "") > until.isoformat():
@@ -164,9 +237,25 @@ class Statements:
             }
             said["current_value"] = 0 if gone else cost["amount"] - said["depreciated"]
             said["gain"] = said["net_cash"] + said["sold_for"] + said["current_value"] - cost["amount"]
+            if not gone or v["disposal_on"] >= year.isoformat():
+                said["acquisition_12"] = cost["amount"]
+                said["capital_12"] = cost["amount"] - (sums[vehicle]["depreciation"] - last[vehicle]["depreciation"])
+            if not gone:
+                three = lately[vehicle]
+                said["recent"] = worked_out(three)["net_profit"] + three["depreciation"]
+            for month, cash in by_month[vehicle].items():
+                came[vehicle][month] += worked_out(cash)["net_profit"] + cash["depreciation"]
+            if said["sold_for"]:
+                came[vehicle][months_before(datetime.date.fromisoformat(v["disposal_on"]), 0)] += said["sold_for"]
             for key in self.books.keys(group, until, vehicle):
                 out[key].update(said)
-        return {key: (said, {}) for key, said in out.items()}
+                months[key].update(came[vehicle])
+        return {key: ({
+            **said, "capital_12": said["capital_12"] + said["current_value"],
+            "remaining": max(said["acquisition_cost"] - said["net_cash"] - said["sold_for"], 0),
+            "recent_cash": said["recent"] if said["recent"] > 0 else None,
+            **payback(months[key], said["acquisition_cost"]),
+        }, {}) for key, said in out.items()}
 
     def bridge(self, group, since, until, currency):
         """Of the span and of the one before, which is as long."""
@@ -186,94 +275,38 @@ class Statements:
             }, {})
         return out
 
-    # Rentals
-
-    def of_rental(self, currency):
-        """What each booking earned and cost, whenever that was."""
-        found = collections.defaultdict(collections.Counter)
-        for e in self.books.entries:
-            name = measure(e["ledger_account"])
-            if name and e["booking_id"] and e["amount"]["currency"] == currency:
-                found[e["booking_id"]][name] += e["amount"]["amount"] * (-1 if name in REVENUES else 1)
-        return found
-
-    def seen(self):
-        """The miles that trackers saw during each rental: a trip counts by the share of its time."""
-        found, trips = collections.defaultdict(lambda: [decimal.Decimal(0), 0]), collections.defaultdict(list)
-        for t in self.activity.trips:
-            since = second(instant(t["from"]))
-            trips[t["vehicle_id"]].append((since, max(second(instant(t["until"])), since + 1), t["distance_mi"]))
-        for leg in self.books.legs:
-            for since, until, miles in trips[leg["vehicle"]]:
-                inside = min(until, leg["until"]) - max(since, leg["since"])
-                if inside > 0:
-                    row = found[leg["booking"]["id"]]
-                    row[0] += decimal.Decimal(str(miles)) * inside / (until - since)
-                    row[1] += 1
-        return found
-
-    def economics(self, group, since, until, currency):
-        earned, seen = self.of_rental(currency), self.seen()
-        out = collections.defaultdict(lambda: (collections.defaultdict(int), collections.Counter()))
-        for b in self.books.bookings:
-            zone = self.books.zone_of(b["timezone"])
-            if b["status"] != "completed" or self.books.currency_of(b) != currency:
-                continue
-            back = second(instant(b["actual_return_at"]))
-            day = local(back, zone)
-            if not since <= day <= until:
-                continue
-            sums = worked_out(earned[b["id"]])
-            miles, trips = seen[b["id"]]
-            adds = {"rentals": 1, "rented_s": max(0, back - second(instant(b["actual_pickup_at"]))),
-                    "billed_days": b["billed_days"], "revenue": sums["revenue"], "contribution": sums["contribution"],
-                    "gps_mi": miles}
-            for key in self.keys_of_booking(group, b, day):
-                for name, value in adds.items():
-                    out[key][0][name] += value
-                out[key][1].update(gps_mi=trips)
-        if group not in ("booking", "channel", "customer"):
-            for (day, vehicle), (miles, on_rent, trips) in self.activity.driven("distance_mi").items():
-                if since <= day <= until:
-                    for key in self.books.keys(group, day, vehicle):
-                        out[key][0]["driven_mi"] += miles
-                        out[key][0]["outside_mi"] += miles - on_rent
-                        out[key][1].update(driven_mi=trips, outside_mi=trips)
-        else:
-            for sums, _ in out.values():
-                sums.update(dict.fromkeys(("driven_mi", "outside_mi"), None))  # of vehicles, and of no booking
-        return dict(out)
-
-    def pace(self, group, since, until, currency):
-        """The billed days on the books of each day."""
-        out = collections.defaultdict(collections.Counter)
-        for b in self.books.bookings:
-            if b["status"] not in ("confirmed", "active", "completed"):
-                continue
-            for d in (b.get("rate_snapshot") or {}).get("days") or []:
-                day = datetime.date.fromisoformat(d["date"])
-                if since <= day <= until:
-                    for key in self.keys_of_booking(group, b, day):
-                        out[key].update(days_on_books=1, priced_days=int(self.books.currency_of(b) == currency))
-        return {key: (sums, {}) for key, sums in out.items()}
-
-    def keys_of_booking(self, group, b, day):
-        if group == "booking":
-            return [b["id"]]
-        if group in ("class", "location"):
-            return [b.get({"class": "vehicle_class_id", "location": "pickup_location_id"}[group]) or ""]
-        return self.books.keys(group, day, b.get("vehicle_id") or "", b["channel"], b.get("customer_id") or "")
+    # Trackers
 
     def driving(self, group, since, until, currency):
         out = collections.defaultdict(lambda: (collections.Counter(), collections.Counter()))
+
+        def add(thing, **adds):
+            day = self.activity.on(thing)
+            if since <= day <= until:
+                for key in self.books.keys(group, day, thing["vehicle_id"]):
+                    out[key][0].update(adds)
+                    out[key][1].update(scored_mi=adds.get("trips", 0))
+
         for t in self.activity.trips:
-            day = self.activity.on(t)
-            if t["unrecorded"] or not since <= day <= until:
-                continue
-            for key in self.books.keys(group, day, t["vehicle_id"]):
-                out[key][0].update(trips=1, moving_s=whole(t["moving_s"]))
+            if not t["unrecorded"]:
+                miles = decimal.Decimal(str(t["distance_mi"])) - decimal.Decimal(str(t["distance_estimated_mi"]))
+                add(t, trips=1, moving_s=whole(t["moving_s"]), scored_mi=miles)
+        for e in self.events:
+            name = {"crash": "crashes", "speeding": "speeding"}.get(e["kind"], e["kind"].removeprefix("harsh_"))
+            add(e, **{name: 1}, **({"harsh": 1} if e["kind"].startswith("harsh_") else {}),
+                **({"speeding_s": self.activity.seconds(e)} if e["kind"] == "speeding" else {}))
+        for said, _ in out.values():
+            said["score"] = score(said)
         return dict(out)
 
 
-# What adds to earnings; all else that has a measure is a cost.
-REVENUES = {"time", "mileage", "extras", "protection", "fees", "damage", "discounts", "refunds", "toll_recharge"}
+def score(said):
+    """A hundred less points by incidents in 100 km and by the share of time above the limit; None below 10 km."""
+    km = said["scored_mi"] * METRES_PER_MILE / 1000
+    if km < 10:
+        return None
+    points = 10 * said["braking"] + 8 * said["acceleration"] + 8 * said["cornering"] + 100 * said["crashes"]
+    loss = points * 100 / decimal.Decimal(km)
+    if said["moving_s"]:
+        loss += 100 * min(decimal.Decimal(1), decimal.Decimal(said["speeding_s"]) / said["moving_s"])
+    return max(decimal.Decimal(0), 100 - loss)
