@@ -63,8 +63,8 @@ func trackers(ctx context.Context, db driver.Conn, name string, args ...any) ([]
 	return schemas.AllRows(ctx, db, "find devices", schemas.Query(name), args, (*Tracker).scan)
 }
 
-// TrackersByUniqueID returns the devices in use with some unique ids, by these. It takes no account: the caller must not
-// tell anybody what it found who has not proved to be the device.
+// TrackersByUniqueID returns the devices in use with some unique ids, by these. It takes no account: the caller must
+// not tell anybody what it found who has not proved to be the device.
 func TrackersByUniqueID(ctx context.Context, db driver.Conn, uniqueIDs ...string) (map[string]Tracker, error) {
 	all, err := trackers(ctx, db, "devices_by_unique_id", clickhouse.Named("unique_ids", uniqueIDs))
 	found := make(map[string]Tracker, len(all))

@@ -154,8 +154,8 @@ func TestTrackFilters(t *testing.T) {
 	}
 }
 
-// Pages of a track are those of a reading of everything with FINAL, whatever was stored again with other flags and lies in
-// however many parts, by cursor and by number, with the true total.
+// Pages of a track are those of a reading of everything with FINAL, whatever was stored again with other flags and lies
+// in however many parts, by cursor and by number, with the true total.
 func TestPagesOfATrackAreThoseOfFinal(t *testing.T) {
 	db := schematest.Open(t)
 	exec(t, db, "SYSTEM STOP MERGES positions")

@@ -1,6 +1,6 @@
 // Package historyload measures pages of what was of one vehicle: its trips, stops, visits, alerts and positions, by
-// many clients and by one alone, from programs side by side over one store. The vehicles drive for a year; what they did
-// is made in the store, so that some of it is still in many parts, as it is while they report.
+// many clients and by one alone, from programs side by side over one store. The vehicles drive for a year; what they
+// did is made in the store, so that some of it is still in many parts, as it is while they report.
 package historyload
 
 import (
@@ -122,7 +122,8 @@ func fill(ctx context.Context, sys *system.System, o Options) error {
 					617700169958293503 ` + rows(1),
 				"INSERT INTO trips " + head + ") " + values + rows(100), "INSERT INTO stops " + head + ") " + values + rows(100),
 				"INSERT INTO visits " + head + ", geofence) " + values + ", n % 100 + 1 " + rows(100),
-				"INSERT INTO alerts " + head + ", rule, alert_kind, severity) " + values + ", n % 9 + 1, 'speeding', 'warning' " + rows(100),
+				"INSERT INTO alerts " + head + ", rule, alert_kind, severity) " + values +
+					", n % 9 + 1, 'speeding', 'warning' " + rows(100),
 			} {
 				if err := sys.DB.Exec(ctx, statement); err != nil {
 					return err
