@@ -27,7 +27,7 @@ func runScreens(ctx context.Context, args []string) error {
 		if o.Key, err = s.Output("key", "create", "--account", "Screens", "--scopes", "admin"); err != nil {
 			return result, err
 		}
-		for _, from := range []struct{ name, mib string }{{"memory", "512"}, {"store", "0"}} {
+		for _, from := range []struct{ name, mib string }{{"memory", "192"}, {"store", "0"}} {
 			one, err := serveBeside(s, "--roster-memory", from.mib, "--rate-limit", "0")
 			if err != nil {
 				return result, err
@@ -44,6 +44,11 @@ func runScreens(ctx context.Context, args []string) error {
 		if result, err = screenload.Run(ctx, s, o); err != nil {
 			return result, err
 		}
+		kept, err := screenload.Kept(o.Bases[0])
+		if err != nil {
+			return result, err
+		}
+		fmt.Printf("what is current takes %d bytes a vehicle in memory, by count\n\n", int(kept)/o.Vehicles)
 		if _, most, err := o.Bases[0].Process.Stop(); err == nil {
 			fmt.Printf("the process that keeps them in memory took %d MiB at most\n\n", most>>20)
 		}

@@ -77,7 +77,9 @@ func fillAtRandom(t *testing.T, db driver.Conn, seed uint64, n int) {
 			if random.IntN(10) == 0 {
 				archived = &day
 			}
-			row := []any{account, id, uint64(i + 1), archived, list(), fmt.Sprintf(`{"body":%d}`, i)}
+			row := []any{account, id, uint64(i + 1), archived, list(),
+				fmt.Sprintf(`{"body":%d,"description":"","daily_rate":{"amount":%d,"currency":"USD"},"license_plate":%q}`, i, i,
+					text())}
 			for _, value := range values {
 				row = append(row, value())
 			}

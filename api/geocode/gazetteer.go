@@ -11,6 +11,8 @@ import (
 	"math"
 	"strings"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/motorpool/fleet"
 )
 
@@ -25,7 +27,7 @@ const (
 )
 
 // Gazetteer finds the populated place that a position is in or near, from data in memory. It is made by NewGazetteer,
-// does not change afterwards, and is safe for concurrent use.
+// does not change afterwards but for what it remembers of its answers, and is safe for concurrent use.
 //
 // A place is taken to be a circle whose area holds its people at a usual density. Of the circles around a position the
 // one with the smallest relative distance is named ("Austin, Texas, US"), so that a suburb is found within a large
@@ -37,7 +39,12 @@ type Gazetteer struct {
 	places  []place
 	regions []string
 	names   string // all names; a place knows where its own is
+
+	said *lru.Cache[[2]float64, string] // of positions that were asked for last: screens ask for the same again and again
 }
+
+// mostSaid is how many answers a gazetteer remembers, which takes about 2 MB.
+const mostSaid = 10_000
 
 type place struct {
 	at         [3]float32
@@ -53,7 +60,8 @@ func NewGazetteer() (*Gazetteer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read bundled gazetteer: %w", err)
 	}
-	return g, nil
+	g.said, err = lru.New[[2]float64, string](mostSaid)
+	return g, err
 }
 
 // Address returns the words for a place on Earth, and "" for the open sea and for coordinates that are none. It takes
@@ -62,6 +70,19 @@ func (g *Gazetteer) Address(lat, lng float64) string {
 	if !(math.Abs(lat) <= 90 && math.Abs(lng) <= 180) || len(g.places) == 0 {
 		return ""
 	}
+	if g.said == nil {
+		return g.find(lat, lng)
+	}
+	text, ok := g.said.Get([2]float64{lat, lng})
+	if !ok {
+		text = g.find(lat, lng)
+		g.said.Add([2]float64{lat, lng}, text)
+	}
+	return text
+}
+
+// find is Address without a look at what was said before.
+func (g *Gazetteer) find(lat, lng float64) string {
 	s := search{places: g.places, at: unit(lat, lng), inside: -1, nearest: -1, edge: math.Inf(1)}
 	s.visit(0, len(g.places), 0)
 	if s.inside >= 0 {

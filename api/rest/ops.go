@@ -21,8 +21,9 @@ type Check func(ctx context.Context) error
 const checkTime = 3 * time.Second
 
 // OpsHandler serves the operators' listener, which is not for the world: /healthz (the process lives), /readyz,
-// /metrics, and under /debug/pprof/ where time and memory go. A process is ready when it can do its main work: needed are the checks without which it cannot, and makes a
-// 503, wanted those without which it does less, which degraded names. The names and faults of all are in the body.
+// /metrics, and under /debug/pprof/ where time and memory go. A process is ready when it can do its main work: needed
+// are the checks without which it cannot, and makes a 503, wanted those without which it does less, which degraded
+// names. The names and faults of all are in the body.
 func OpsHandler(needed, wanted map[string]Check, metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

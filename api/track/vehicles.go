@@ -256,6 +256,9 @@ func (a *API) showKnown(ctx context.Context, records []record.Record[record.Vehi
 		a.addLive(&v, k.live)
 		v.addLevels(&rec.Body, k.live)
 		v.addMeters(k.meters)
+		if v.Location != nil && v.Location.Address == "" && a.Geocoder != nil {
+			views[i].Until = time.Time{} // who knows places by asking others may know this one in a moment
+		}
 		vehicles[i] = v
 	}
 	if slices.Contains(expand, "devices") {

@@ -13,8 +13,8 @@ import (
 	"github.com/motorpool/fleet/loadtest/postgres"
 )
 
-// loadPostgres makes the table and takes its rows in binary COPY format until the writer is closed; wait then tells how it
-// went. Rows of the transaction that made their table need no vacuum afterwards.
+// loadPostgres makes the table and takes its rows in binary COPY format until the writer is closed; wait then tells how
+// it went. Rows of the transaction that made their table need no vacuum afterwards.
 func loadPostgres(p *postgres.Server) (rows io.WriteCloser, wait func() error, err error) {
 	cmd := p.PSQL("-c", "BEGIN", "-c", createCopied, "-c", "COPY positions FROM STDIN (FORMAT binary, FREEZE)",
 		"-c", "COMMIT")

@@ -4,6 +4,7 @@
 package screenload
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +46,21 @@ type Base struct {
 func (b Base) used() (time.Duration, error) {
 	cpu, _, err := b.Process.Used()
 	return cpu, err
+}
+
+// Kept is how many bytes of memory a process says that it keeps current records in.
+func Kept(base Base) (float64, error) {
+	res, err := http.Get(base.Ops + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), "motorpool_roster_bytes "); ok {
+			return strconv.ParseFloat(text, 64)
+		}
+	}
+	return 0, errors.New("the process tells nothing of its memory")
 }
 
 // Result is what was measured.
@@ -269,8 +286,8 @@ func measure(ctx context.Context, o Options, base string, used func() (time.Dura
 		return Sort{}, errors.Join(failed, err)
 	}
 	slices.Sort(took)
-	return Sort{N: len(took), PerSecond: float64(len(took)) / all.Seconds(), CPU: (after - before) / time.Duration(len(took)),
-		P50: took[len(took)/2],
+	return Sort{N: len(took), PerSecond: float64(len(took)) / all.Seconds(),
+		CPU: (after - before) / time.Duration(len(took)), P50: took[len(took)/2],
 		P99: took[len(took)*99/100], Max: took[len(took)-1]}, nil
 }
 

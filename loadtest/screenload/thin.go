@@ -25,8 +25,8 @@ import (
 const thinCommand = "loadtest-postgres"
 
 // ServeThin turns the process into the thinnest handler that a page of vehicles can come from PostgreSQL by, if it was
-// executed for that, and otherwise returns at once: a router, one prepared statement, and texts put together as they are
-// stored. It knows neither keys nor limits, counts nothing and logs nothing. It ends when its standard input does.
+// executed for that, and otherwise returns at once: a router, one prepared statement, and texts put together as they
+// are stored. It knows neither keys nor limits, counts nothing and logs nothing. It ends when its standard input does.
 func ServeThin() {
 	if len(os.Args) != 3 || os.Args[1] != thinCommand {
 		return
