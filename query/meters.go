@@ -235,8 +235,8 @@ func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 	return around, err
 }
 
-// MetersTold returns the vehicles of an account of which anything was ever reported, with what their devices said of the
-// odometer last; nil where they said nothing of that.
+// MetersTold returns the vehicles of an account of which anything was ever reported, with what their devices said of
+// the odometer last; nil where they said nothing of that.
 func MetersTold(ctx context.Context, db driver.Conn, account fleet.AccountID) (map[uint64]*MeterNeighbour, error) {
 	all := map[uint64]*MeterNeighbour{}
 	return all, schemas.EachRow(ctx, db, "read what devices say of meters", schemas.Query("meters_told"), []any{

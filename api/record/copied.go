@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// kept is the body of a revision as it was decoded once: of drafts, where the same few revisions are read again and again.
+// kept is the body of a revision as it was decoded once: of drafts, where the same few revisions are read again and
+// again.
 type kept struct {
 	mu   sync.Mutex
 	body any // a pointer; nil before the first time
@@ -39,8 +40,8 @@ func copied[T any](body T) T {
 	return body
 }
 
-// unshare gives a value that can be set copies of all that it refers to. What is not exported, as in a time.Time, nobody
-// changes.
+// unshare gives a value that can be set copies of all that it refers to. What is not exported, as in a time.Time,
+// nobody changes.
 func unshare(v reflect.Value) {
 	if sharesNothing(v.Type()) {
 		return

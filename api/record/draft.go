@@ -24,13 +24,13 @@ import (
 //	    ^                                     └─ ErrMoved: nothing of it does
 //	    └──────── decide again ───────────────┘
 //
-// A draft makes any number of new records, and changes one that stands: its gate, which gets one revision in the end. All
-// are one insert under the token of that revision, which is one part of the table: so they stand together or not at all, and not if
-// anybody else has written the gate since. What would change another record that stands is refused with ErrNotYet, and
-// remembered, so that what is decided next goes by it: consequences that are refused so are carried out the ordinary
-// way once the draft is written (Store.SettleDrafts). A command that is refused so is not for a draft.
-// Claims on unique values are taken, each by compare-and-set, before the revisions are written. A value is taken to be free
-// until then: of a draft that wants one which is not, nothing is written.
+// A draft makes any number of new records, and changes one that stands: its gate, which gets one revision in the end.
+// All are one insert under the token of that revision, which is one part of the table: so they stand together or not
+// at all, and not if anybody else has written the gate since. What would change another record that stands is refused
+// with ErrNotYet, and remembered, so that what is decided next goes by it: consequences that are refused so are
+// carried out the ordinary way once the draft is written (Store.SettleDrafts). A command that is refused so is not
+// for a draft. Claims on unique values are taken, each by compare-and-set, before the revisions are written. A value
+// is taken to be free until then: of a draft that wants one which is not, nothing is written.
 type Draft struct {
 	Store *Store // what is written through it is decided, and is not written
 
@@ -142,8 +142,8 @@ func (d *Draft) head(ref Ref) *revision {
 	return d.stands.heads[ref]
 }
 
-// append decides a revision, or returns errLost if another was decided first. body, which may be nil, points to what was
-// written of the gate, that is large and is read after each change of it.
+// append decides a revision, or returns errLost if another was decided first. body, which may be nil, points to what
+// was written of the gate, that is large and is read after each change of it.
 func (d *Draft) append(r *revision, body any) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -235,8 +235,8 @@ func (d *Draft) Len() int {
 	return len(d.all)
 }
 
-// Write writes what was decided, once the commands are done. ErrMoved says that nothing of it stands, and that it can be
-// decided again upon what stands now. After any other error it is open whether it stands. What follows is for
+// Write writes what was decided, once the commands are done. ErrMoved says that nothing of it stands, and that it can
+// be decided again upon what stands now. After any other error it is open whether it stands. What follows is for
 // SettleDrafts.
 func (d *Draft) Write(ctx context.Context) error {
 	if len(d.heads) == 0 {
@@ -261,8 +261,8 @@ func (d *Draft) Write(ctx context.Context) error {
 	return nil
 }
 
-// chunk returns all revisions and the token under which they are written: that of the next revision of the gate, which is
-// the last of them, or of any if the gate was not changed.
+// chunk returns all revisions and the token under which they are written: that of the next revision of the gate,
+// which is the last of them, or of any if the gate was not changed.
 func (d *Draft) chunk() (token string, all []*revision) {
 	all = slices.Clone(d.all)
 	if decided := d.heads[d.gate]; decided != nil {
@@ -329,8 +329,8 @@ func (s *Store) SettleDrafts(ctx context.Context, drafts ...*Draft) error {
 	return cmp.Or(first, s.storeMarks(ctx))
 }
 
-// listDrafts brings the newest revisions of drafts to the tables of current records, out of the log: an erasure may have
-// been there since.
+// listDrafts brings the newest revisions of drafts to the tables of current records, out of the log: an erasure may
+// have been there since.
 func (s *Store) listDrafts(ctx context.Context, drafts []*Draft) error {
 	byKind := map[string][]*revision{}
 	for _, d := range drafts {

@@ -238,7 +238,8 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
 		return nil, err
 	}
-	switch err := l.store.append(ctx, r, l.ofGate(r, &rec.Body), old.body, func() { l.releaseAll(ctx, account, dropped) }); {
+	release := func() { l.releaseAll(ctx, account, dropped) }
+	switch err := l.store.append(ctx, r, l.ofGate(r, &rec.Body), old.body, release); {
 	case err == nil:
 		return r, nil
 	case errors.Is(err, errLost):

@@ -125,8 +125,8 @@ var errLost = errors.New("another write came first")
 
 // append writes a revision after the body before, which is empty for the first, brings it to the tables of current
 // records, has release give up what the record claims no more, unless it is nil, and carries out what follows from it,
-// which may claim what was given up. body points to what the revision holds. It returns nil if it won, errLost if another did. Any other error leaves open what
-// happened: the row may still arrive, and then a later reader sees it.
+// which may claim what was given up. body points to what the revision holds. It returns nil if it won, errLost if
+// another did. Any other error leaves open what happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision, body any, before string, release func()) error {
 	r.writeID = writeIDOf(r.command)
 	if s.draft != nil {

@@ -198,7 +198,7 @@ func clean(t *testing.T, db driver.Conn) {
 			WHERE l.newest != b.revision`,
 		"transactions do not balance": `SELECT toString(transaction) FROM ledger_entries FINAL
 			GROUP BY transaction, currency, local_date HAVING sum(amount) != 0`,
-		"transactions lack entries": `SELECT toString(id) FROM ledger_transactions FINAL AS t LEFT JOIN (SELECT transaction,
+		"transactions lack entries": `SELECT toString(id) FROM ledger_transactions AS t FINAL LEFT JOIN (SELECT transaction,
 			toUInt32(count()) AS n FROM ledger_entries FINAL GROUP BY transaction) AS e ON e.transaction = t.id WHERE t.entry_count != e.n`,
 		"revisions have two rows": "SELECT toString(id) FROM record_log GROUP BY kind, id, revision HAVING count() > 1",
 	} {
@@ -234,7 +234,8 @@ func TestWhatIsDecidedInMemoryIsWhatCommandsMake(t *testing.T) {
 	}
 }
 
-// A process that dies between what decides and what follows leaves nothing half there: whoever comes next makes up for it.
+// A process that dies between what decides and what follows leaves nothing half there: whoever comes next makes up
+// for it.
 func TestWhoDiesAfterTheDecisionLeavesNothingUndone(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	whole, one := small(t, now)
@@ -300,8 +301,9 @@ func TestNothingIsWrittenUponWhatHasMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := now.AddDate(2, 0, 0)
-	if _, err := other.Calendars.Take(t.Context(), by, account, id, calendar.Hold{Ref: fleet.FormatID(fleet.BlockPrefix, 1),
-		From: record.InstantOf(from), Until: record.InstantOf(from.Add(time.Hour))}); err != nil {
+	hold := calendar.Hold{Ref: fleet.FormatID(fleet.BlockPrefix, 1), From: record.InstantOf(from),
+		Until: record.InstantOf(from.Add(time.Hour))}
+	if _, err := other.Calendars.Take(t.Context(), by, account, id, hold); err != nil {
 		t.Fatal(err)
 	}
 	before := lines(t, db, "SELECT toString(count()) FROM record_log")

@@ -31,8 +31,8 @@ func loadShow() (*demoShow, error) {
 }
 
 // run makes both accounts where they are missing and plays them until ctx ends. The rental business is made up before
-// ready is called, and before anybody gets a key or anything is heard of, unless that was begun by an earlier start. Its
-// vehicles are heard of when it stands, so that what can be seen agrees at any moment.
+// ready is called, and before anybody gets a key or anything is heard of, unless that was begun by an earlier start.
+// Its vehicles are heard of when it stands, so that what can be seen agrees at any moment.
 func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
 	made, err := newRecords(p.db)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Aside are transactions of revisions that were decided in memory and are not written yet. It is safe for concurrent use.
+// Aside are transactions of revisions that were decided in memory and are not written yet. It is safe for concurrent
+// use.
 type Aside struct {
 	mu  sync.Mutex
 	all map[uint64]transaction
@@ -29,8 +30,8 @@ func (a *Aside) add(t transaction) {
 
 // PostAside posts transactions whose revisions stand by now, in two inserts. Who dies in between, or before, leaves
 // revisions that are not marked as settled, and Post does for each of them what is missing. It may post one of them at
-// this moment: then that has two rows, which replace each other as they say the same, and so have its entries. Only if the
-// books were closed between the two they may say different days; doctor --books would tell.
+// this moment: then that has two rows, which replace each other as they say the same, and so have its entries. Only
+// if the books were closed between the two they may say different days; doctor --books would tell.
 func (d *Books) PostAside(ctx context.Context, some ...*Aside) error {
 	var all []transaction
 	for _, a := range some {

@@ -1,17 +1,16 @@
-// Package bulk decides much at once: the commands of the desk run on what stands of an account and what they have written
-// themselves, in memory, and then all of it is written in large inserts.
+// Package bulk decides much at once: the commands of the desk run on what stands of an account and what they have
+// written themselves, in memory, and then all of it is written in large inserts.
 //
 //	Begin ── reads what stands ──> Draft ── commands ──> Write: claims, log │ postings, tables, marks
 //	                                                     stands or does not │ follows, and is made up for after a crash
 //
-// The commands do not know of it. A draft's desk has a record.Draft for its store, which serves single records, numbers,
-// calendars and claims; tables answer what else they read (base.Reads), and books.Aside takes what they post. What none
-// of these has is refused with record.ErrNotYet: a command fails, which is then for the ordinary desk, and a consequence
-// is carried out by that once the draft stands.
+// The commands do not know of it. A draft's desk has a record.Draft for its store, which serves single records,
+// numbers, calendars and claims; tables answer what else they read (base.Reads), and books.Aside takes what they post.
+// What none of these has is refused with record.ErrNotYet: a command fails, which is then for the ordinary desk, and a
+// consequence is carried out by that once the draft stands.
 //
 // Two drafts of one account may be decided at once if their gates differ (see record.Draft) and neither needs what the
-// other makes. A draft is thrown away and decided again when its gate has moved. It is written within Fresh of its first
-// decision unless whoever is behind it knows that nobody else writes there.
+// other makes. A draft is thrown away and decided again when its gate has moved.
 package bulk
 
 import (

@@ -81,8 +81,9 @@ func write(t *testing.T, rng *rand.Rand, d *desk.Desk, at time.Time) {
 	for range 20 {
 		m := record.MeterReading{VehicleID: car(), Meter: one(rng, query.Odometer, query.Odometer, query.EngineHours),
 			Value:      float64(rng.IntN(1000)),
-			RecordedAt: record.InstantOf(at.Add(time.Duration(rng.IntN(20*3_600_000)) * time.Millisecond)), Source: one(rng, "manual", "pickup"),
-			Voided: rng.IntN(4) == 0}
+			RecordedAt: record.InstantOf(at.Add(time.Duration(rng.IntN(20*3_600_000)) * time.Millisecond)),
+			Source:     one(rng, "manual", "pickup"),
+			Voided:     rng.IntN(4) == 0}
 		_, err := d.Readings.New(t.Context(), by, account, m)
 		must(err)
 		// Of a booking that is not there no postings and no states follow.
