@@ -235,6 +235,25 @@ func MetersAround(ctx context.Context, db driver.Conn, account fleet.AccountID, 
 	return around, err
 }
 
+// MetersTold returns the vehicles of an account of which anything was ever reported, with what their devices said of
+// the odometer last; nil where they said nothing of that.
+func MetersTold(ctx context.Context, db driver.Conn, account fleet.AccountID) (map[uint64]*MeterNeighbour, error) {
+	all := map[uint64]*MeterNeighbour{}
+	return all, schemas.EachRow(ctx, db, "read what devices say of meters", schemas.Query("meters_told"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(row schemas.Row) error {
+		var vehicle uint64
+		var n MeterNeighbour
+		if err := row.Scan(&vehicle, &n.At, &n.Value); err != nil {
+			return err
+		}
+		if all[vehicle] = nil; n.At.Unix() > 0 {
+			all[vehicle] = &n
+		}
+		return nil
+	})
+}
+
 // VoidedMeters returns the ids of the readings of a meter of a vehicle that are voided, in the order of their times.
 func VoidedMeters(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicle uint64,
 	kind string) ([]uint64, error) {

@@ -39,6 +39,9 @@ func (c *claimRow) ownedBy(account, owner uint64) bool {
 func (c *claimRow) free() bool { return c.revision == 0 || c.owner == 0 || c.expired }
 
 func (s *Store) claim(ctx context.Context, account uint64, field, value string) (claimRow, error) {
+	if s.draft != nil {
+		return s.draft.claim(account, field, value), nil
+	}
 	var c claimRow
 	var ms int64
 	err := s.db.QueryRow(ctx, schemas.Query("claim_newest"), clickhouse.Named("account", account),
@@ -66,6 +69,9 @@ func claimToken(account uint64, field, value string, number uint64) string {
 // whose tokens are spent are passed over, by all who want to follow the same revision alike.
 func (s *Store) setClaim(ctx context.Context, account uint64, field, value string, after, owner uint64,
 	expires *time.Time, detail string) (uint64, error) {
+	if s.draft != nil {
+		return s.draft.setClaim(account, field, value, after, owner, expires, detail)
+	}
 	mine := RandomID()
 	for number := after + 1; ; number++ {
 		token := claimToken(account, field, value, number)

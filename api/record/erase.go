@@ -72,7 +72,7 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 		if r.archivedAt == nil {
 			r.archivedAt = &at
 		}
-		switch err := l.store.append(ctx, r, old.body, nil); {
+		switch err := l.store.append(ctx, r, nil, old.body, nil); {
 		case err == nil:
 			return l.record(r)
 		case !errors.Is(err, errLost):

@@ -92,7 +92,7 @@ func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.Accoun
 	if err != nil {
 		return Record[T]{}, false, err
 	}
-	switch err := l.store.append(ctx, r, "", nil); {
+	switch err := l.store.append(ctx, r, l.ofGate(r, &body), "", nil); {
 	case err == nil:
 		rec, err := l.record(r)
 		return rec, true, err
@@ -220,7 +220,8 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 		at = old.at // the clock of another process may be ahead; time within a record never runs back
 	}
 	r := &revision{account: old.account, kind: old.kind, id: old.id, number: old.number + 1, action: action, at: at,
-		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}
+		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text),
+		before: old}
 	wanted := l.claims(&rec.Body)
 	if action == ActionArchive {
 		r.archivedAt, wanted = &at, nil
@@ -237,7 +238,8 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
 		return nil, err
 	}
-	switch err := l.store.append(ctx, r, old.body, func() { l.releaseAll(ctx, account, dropped) }); {
+	release := func() { l.releaseAll(ctx, account, dropped) }
+	switch err := l.store.append(ctx, r, l.ofGate(r, &rec.Body), old.body, release); {
 	case err == nil:
 		return r, nil
 	case errors.Is(err, errLost):
@@ -245,6 +247,14 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	default:
 		return nil, unavailable("write "+l.name(old.id), err)
 	}
+}
+
+// ofGate returns a copy of what the gate of a draft is to hold; nil of all else.
+func (l *Log[T]) ofGate(r *revision, body *T) any {
+	if l.store.draft == nil || l.store.draft.gate != (Ref{r.kind, r.id}) {
+		return nil
+	}
+	return new(copied(*body))
 }
 
 // takeAll claims values in a fixed order and returns those it got.
@@ -323,7 +333,7 @@ func (l *Log[T]) record(r *revision) (Record[T], error) {
 	if r.archivedAt != nil {
 		rec.ArchivedAt = r.archivedAt.UTC()
 	}
-	if err := json.Unmarshal([]byte(r.body), &rec.Body); err != nil {
+	if err := decode(r, &rec.Body); err != nil {
 		return rec, fmt.Errorf("decode %s revision %d: %w", l.name(r.id), r.number, err)
 	}
 	return rec, nil

@@ -26,6 +26,17 @@ const manyMost = 100
 // able to lose. The records do not stand or fall together. Where an id is taken, ids has another one afterwards.
 func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
 	errs := make([]error, len(ids))
+	if l.store.draft != nil {
+		for i := range ids {
+			for {
+				if _, _, errs[i] = l.Create(ctx, by, account, ids[i], bodies[i]); !errors.Is(errs[i], ErrTaken) {
+					break
+				}
+				ids[i] = l.store.Another(by, ids[i])
+			}
+		}
+		return errs
+	}
 	for from := 0; from < len(ids); from += manyMost {
 		to := min(from+manyMost, len(ids))
 		l.createSome(ctx, by, account, ids[from:to], bodies[from:to], errs[from:to])

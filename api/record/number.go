@@ -22,6 +22,9 @@ const firstNumber = 1001
 // numberBlock is how many numbers a process sets aside at a time. What it has not given when it ends is left out.
 const numberBlock = 16
 
+// draftNumbers is how many it sets aside for what is decided in memory, which is much.
+const draftNumbers = 256
+
 // maxSeries bounds the memory; beyond it all is forgotten, and what was set aside is left out.
 const maxSeries = 10_000
 
@@ -71,12 +74,16 @@ func (l *Log[T]) number(ctx context.Context, account fleet.AccountID, body *T, c
 	if !ok || b.numbered().Number != "" {
 		return nil
 	}
-	r := l.store.numbers.of(numberSeries{account, l.kind.Name})
+	store, block := l.store, numberBlock
+	if store.draft != nil {
+		store, block = store.draft.under, draftNumbers
+	}
+	r := store.numbers.of(numberSeries{account, l.kind.Name})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next == r.end {
-		count := max(numberBlock, coming)
-		last, err := l.store.setAside(ctx, account, l.kind.Name, count)
+		count := max(block, coming)
+		last, err := store.setAside(ctx, account, l.kind.Name, count)
 		if err != nil {
 			return err
 		}

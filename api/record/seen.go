@@ -33,6 +33,18 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 		kinds[i], ids[i] = ref.Kind, ref.ID
 		seen.asked[ref] = true
 	}
+	if s.draft != nil {
+		for _, ref := range refs {
+			r, err := s.draft.newest(uint64(account), ref.Kind, ref.ID)
+			if err != nil {
+				return nil, err
+			}
+			if r != nil {
+				seen.revisions[ref] = r
+			}
+		}
+		return seen, nil
+	}
 	err := schemas.EachRow(ctx, s.db, "read records together", schemas.Query("records_newest"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("kinds", kinds), clickhouse.Named("ids", ids),
 	}, func(row schemas.Row) error {

@@ -59,6 +59,8 @@ type Store struct {
 	mending      mending
 	numbers      numbers
 
+	draft *Draft // whose store this is; nil if writes are written
+
 	leasing sync.Mutex
 	node    node // of the ids; guarded by leasing
 }
@@ -111,6 +113,8 @@ type revision struct {
 	actor       string
 	requestID   string
 	body        string
+	before      *revision // upon which it was written, if that is known
+	kept        *kept     // of drafts; else nil
 }
 
 const insertRevision = `INSERT INTO record_log
@@ -121,11 +125,15 @@ var errLost = errors.New("another write came first")
 
 // append writes a revision after the body before, which is empty for the first, brings it to the tables of current
 // records, has release give up what the record claims no more, unless it is nil, and carries out what follows from it,
-// which may claim what was given up. It returns nil if it won, errLost if another did. Any other error leaves open what
-// happened: the row may still arrive, and then a later reader sees it.
-func (s *Store) append(ctx context.Context, r *revision, before string, release func()) error {
+// which may claim what was given up. body points to what the revision holds. It returns nil if it won, errLost if
+// another did. Any other error leaves open what happened: the row may still arrive, and then a later reader sees it.
+func (s *Store) append(ctx context.Context, r *revision, body any, before string, release func()) error {
 	r.writeID = writeIDOf(r.command)
-	if err := s.appendAll(ctx, fmt.Sprintf("%s:%d:%d:%d", r.kind, r.account, r.id, r.number), r); err != nil {
+	if s.draft != nil {
+		if err := s.draft.append(r, body); err != nil {
+			return err
+		}
+	} else if err := s.appendAll(ctx, revisionToken(r), r); err != nil {
 		return err
 	}
 	return s.written(ctx, r, before, func() error {
@@ -139,7 +147,12 @@ func (s *Store) append(ctx context.Context, r *revision, before string, release 
 	})
 }
 
-// appendAll writes revisions of one kind and account to the log, together: they stand or fall with the last of them.
+// revisionToken is the token of a revision: of all writes with it one stands.
+func revisionToken(r *revision) string {
+	return fmt.Sprintf("%s:%d:%d:%d", r.kind, r.account, r.id, r.number)
+}
+
+// appendAll writes revisions of one account to the log, together: they stand or fall with the last of them.
 // Where a token is spent and nobody's row stands, all who want to write that revision go on to the next token alike, of
 // which again one wins.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
@@ -155,8 +168,8 @@ func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) e
 
 // bring has the tables of current records know revisions of one kind and account that stand.
 func (s *Store) bring(ctx context.Context, all ...*revision) error {
-	if kind, _ := ctx.Value(passingKey{}).(string); kind == all[0].kind {
-		return nil
+	if s.draft != nil {
+		return s.draft.list(all...)
 	}
 	feed := func() error {
 		// What stands must come to the tables although the caller may have gone.
@@ -169,15 +182,6 @@ func (s *Store) bring(ctx context.Context, all ...*revision) error {
 		return nil
 	}
 	return feed()
-}
-
-type passingKey struct{}
-
-// Passing returns a context in which the tables of current records do not come to know what is written of a kind: for
-// who writes the next revision at once, of a past in which nobody is to see what was between. Resume lists what was
-// left by one that died before that.
-func Passing(ctx context.Context, kind string) context.Context {
-	return context.WithValue(ctx, passingKey{}, kind)
 }
 
 type laterKey struct{}
@@ -213,6 +217,9 @@ func (s *Store) insert(ctx context.Context, token string, all ...*revision) (boo
 
 // writerOf returns whose write became a revision.
 func (s *Store) writerOf(ctx context.Context, r *revision) (uint64, error) {
+	if s.draft != nil {
+		return s.draft.writerOf(r)
+	}
 	return s.writer(ctx, "record_writer", clickhouse.Named("account", r.account), clickhouse.Named("kind", r.kind),
 		clickhouse.Named("id", r.id), clickhouse.Named("revision", r.number))
 }
@@ -276,6 +283,9 @@ func (s *Store) writer(ctx context.Context, query string, args ...any) (uint64, 
 
 // newest returns the newest revision of a record, or nil.
 func (s *Store) newest(ctx context.Context, account uint64, kind string, id uint64) (*revision, error) {
+	if s.draft != nil {
+		return s.draft.newest(account, kind, id)
+	}
 	r := revision{account: account, kind: kind, id: id}
 	err := s.db.QueryRow(ctx, schemas.Query("record_newest"), clickhouse.Named("account", account),
 		clickhouse.Named("kind", kind), clickhouse.Named("id", id)).

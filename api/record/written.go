@@ -27,6 +27,8 @@ type Written struct {
 	RequestID string
 	Before    json.RawMessage // the body of the revision before; nil for the first
 	After     json.RawMessage
+
+	of *revision // as the store has it
 }
 
 // System is the author of what follows from the revision: the system, on account of the request that wrote it.
@@ -63,12 +65,20 @@ func (s *Store) Beside(kind, name string, do Consequence) {
 // Bodies decodes the bodies of a revision; before is nil for the first.
 func Bodies[T any](w Written) (before, after *T, err error) {
 	after = new(T)
-	if err := json.Unmarshal(w.After, after); err != nil {
+	of := w.of
+	if of == nil || of.kept == nil {
+		of = &revision{body: string(w.After)}
+	}
+	if err := decode(of, after); err != nil {
 		return nil, nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
 	}
 	if w.Before != nil {
 		before = new(T)
-		if err := json.Unmarshal(w.Before, before); err != nil {
+		was := of.before
+		if was == nil {
+			was = &revision{body: string(w.Before)}
+		}
+		if err := decode(was, before); err != nil {
 			return nil, nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision-1, err)
 		}
 	}
@@ -86,7 +96,11 @@ func (s *Store) written(ctx context.Context, r *revision, before string, list fu
 		unlisted = list()
 		return unlisted
 	})
-	if done == nil && len(s.consequences[r.kind])+len(s.consequences[""]) > 0 {
+	switch {
+	case done != nil || len(s.consequences[r.kind])+len(s.consequences[""]) == 0:
+	case s.draft != nil:
+		s.draft.mark(r)
+	default:
 		s.mark(ctx, r)
 	}
 	return unlisted
@@ -98,7 +112,7 @@ func listed() error { return nil }
 // writtenOf is a revision as it is handed to its consequences, but for the body before it.
 func (s *Store) writtenOf(r *revision) Written {
 	w := Written{Account: fleet.AccountID(r.account), Kind: r.kind, ID: r.id, Revision: r.number, Action: r.action,
-		At: r.at.UTC(), Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body)}
+		At: r.at.UTC(), Actor: r.actor, RequestID: r.requestID, After: json.RawMessage(r.body), of: r}
 	if prefix, ok := s.prefixes.Load(r.kind); ok {
 		w.Prefix = prefix.(string)
 	}

@@ -2,6 +2,7 @@ package seed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/bulk"
 	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
@@ -32,8 +35,7 @@ type Branch struct {
 	Location record.Location
 }
 
-// Business carries a plan out. First the present, so that what there is agrees from the beginning: which cars are out
-// and which are in the workshop. Behind it comes the rest, the last days and the next months first.
+// Business carries a plan out: Make all of it up to a moment, Keep what comes due after that.
 type Business struct {
 	Account  fleet.AccountID
 	Plan     *Plan
@@ -47,7 +49,7 @@ type Business struct {
 	Progress func(done, all int) // may be nil; called from several goroutines
 
 	known basics
-	kept  time.Time // until when the present was kept up; zero before there was one
+	kept  time.Time // until when the plan was kept up with; zero before Make
 }
 
 // basics are the records that all bookings refer to.
@@ -65,7 +67,7 @@ var by = record.Author{Actor: "demo"}
 const (
 	nodeBasics = 512
 	nodeCars   = 520
-	nodeKeep   = 580 // of those that keep the present up while the others are at the past
+	nodeKeep   = 580 // of those that keep up with the plan
 )
 
 // worker is one desk with its clock.
@@ -74,6 +76,7 @@ type worker struct {
 	*desk.Desk
 	clock *Clock
 	node  uint64
+	aside bool // it decides in memory: nothing can have been cut short
 }
 
 // worker opens a desk under a node number. Identities that are the same whenever they are asked for are of another.
@@ -108,33 +111,142 @@ const (
 	sortRecurring
 )
 
-// Present makes what everything refers to, and does what the plan says of each car for a moment: who has it, or what is
-// done to it, and who had it last, for the odometer. It does nothing that was done before. done, which may be nil, is
-// told the index of each car that is through, from several goroutines.
-func (b *Business) Present(ctx context.Context, now time.Time, done func(car int)) error {
-	if err := b.begin(ctx, now); err != nil {
+// Make makes what everything refers to, and does what the plan says up to a moment, and what of it is not done yet. All
+// of it is decided in memory, a car at a time, and written when it is decided. Somebody may have changed meanwhile what
+// was decided upon: what is of that car is then done by one command after the other. It may be called again, also by
+// another process after this one has died, but not by two at once.
+func (b *Business) Make(ctx context.Context, until time.Time) error {
+	if err := b.begin(ctx, until); err != nil {
 		return err
 	}
 	if b.kept.IsZero() {
-		b.kept = now
+		b.kept = until
 	}
-	return b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-		car := b.Cars[i]
-		if err := w.outfit(ctx, car, i%3 == 0, now); err != nil {
+	w, err := b.worker(nodeBasics, nodeBasics)
+	if err != nil {
+		return err
+	}
+	w.Log.DebugContext(ctx, "the vehicles of the business are outfitted")
+	if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
+		return w.outfit(ctx, b.Cars[i], i%3 == 0, until)
+	}); err != nil {
+		return err
+	}
+	w.clock.Set(until)
+	left, err := b.decide(ctx, w.Desk, until)
+	if err != nil {
+		return err
+	}
+	w.Log.DebugContext(ctx, "what is left of the business is done by one command after the other", "cars", len(left))
+	one := func(car int) bool { return slices.Contains(left, car) }
+	if err := b.all(ctx, nodeCars, one, func(ctx context.Context, w *worker, i int) error {
+		return w.carry(ctx, b.Cars[i], until, func() {})
+	}); err != nil {
+		return err
+	}
+	if err := w.expenses(ctx, "", time.Time{}, until); err != nil {
+		return err
+	}
+	w.Log.DebugContext(ctx, "the facts of the business are made")
+	if err := w.facts(ctx, until); err != nil {
+		return err
+	}
+	return w.Store.Close(ctx)
+}
+
+// decide decides in memory what the plan has for each car, and writes it. It returns the cars of which that was not
+// possible, because others have changed what it rests on.
+func (b *Business) decide(ctx context.Context, by *desk.Desk, until time.Time) (left []int, err error) {
+	all, done := 0, atomic.Int64{}
+	for _, rentals := range b.Plan.Rentals {
+		all += len(rentals)
+	}
+	told := func() {
+		if n := int(done.Add(1)); b.Progress != nil {
+			b.Progress(n, all)
+		}
+	}
+	much, err := bulk.Begin(ctx, by, b.Account)
+	if err != nil {
+		return nil, err
+	}
+	by.Log.DebugContext(ctx, "the business is decided", "cars", len(b.Cars))
+	drafts := make([]*bulk.Draft, len(b.Cars), len(b.Cars)+1)
+	work, inner := errgroup.WithContext(ctx)
+	work.SetLimit(max(1, b.AtOnce))
+	for i, car := range b.Cars {
+		work.Go(func() error {
+			d, err := b.draft(inner, much, nodeCars+uint64(i), car.ID, func(w *worker) error {
+				return w.carry(inner, car, until, told)
+			})
+			if drafts[i] = d; err != nil {
+				return fmt.Errorf("demo business, %s: %w", car.ID, err)
+			}
+			return nil
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	by.Log.DebugContext(ctx, "the business is written")
+	of := map[*bulk.Draft]int{}
+	for i, d := range drafts {
+		if d == nil {
+			left = append(left, i)
+		}
+		of[d] = i
+	}
+	moved, err := much.Write(ctx, slices.DeleteFunc(drafts, func(d *bulk.Draft) bool { return d == nil })...)
+	for _, d := range moved {
+		left = append(left, of[d])
+	}
+	return left, err
+}
+
+// draft decides something in memory that changes one vehicle's calendar. The draft is nil if that is not possible.
+func (b *Business) draft(ctx context.Context, much *bulk.Bulk, node uint64, car string,
+	do func(*worker) error) (*bulk.Draft, error) {
+	id, err := fleet.ParseID(fleet.VehiclePrefix, car)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{Business: b, clock: &Clock{}, node: node, aside: true}
+	w.clock.Set(b.Plan.Begin)
+	d, err := much.Draft(record.Ref{Kind: calendar.Kind.Name, ID: id}, fleet.NewIDSource(node, w.clock.Now), w.clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	w.Desk = d.Desk
+	if err = do(w); errors.Is(err, record.ErrNotYet) {
+		w.Log.DebugContext(ctx, "what is made up of a vehicle is not decided in memory", "vehicle", car, "error", err)
+		return nil, nil
+	}
+	return d, err
+}
+
+// carry does all that the plan has for a car up to a moment: first what is so at present, and who had the car last,
+// for the odometer; then the last days and the next months, then what was before.
+func (w *worker) carry(ctx context.Context, car Car, until time.Time, done func()) error {
+	back, _ := w.Plan.freeSince(car.ID, until)
+	if slices.ContainsFunc(w.Plan.Rentals[car.ID], func(r Rental) bool { return r.out(until) }) {
+		back = time.Time{} // who has the car now tells the odometer
+	}
+	tracked := w.Plan.TrackedFrom(car.ID)
+	turn := func(s *step) int {
+		switch {
+		case !s.begin.After(until) && (s.over.After(until) || s.over.Equal(back)):
+			return 0
+		case s.over.After(tracked):
+			return 1
+		}
+		return 2
+	}
+	for now := range 3 {
+		if err := w.car(ctx, car, until, func(s *step) bool { return turn(s) == now }, done); err != nil {
 			return err
 		}
-		back, _ := b.Plan.freeSince(car.ID, now)
-		if slices.ContainsFunc(b.Plan.Rentals[car.ID], func(r Rental) bool { return r.out(now) }) {
-			back = time.Time{} // who has the car now tells the odometer
-		}
-		err := w.car(ctx, car, now, func(s *step) bool {
-			return !s.begin.After(now) && (s.over.After(now) || s.over.Equal(back))
-		}, func() {})
-		if err == nil && done != nil {
-			done(i)
-		}
-		return err
-	})
+	}
+	return w.expenses(ctx, car.ID, time.Time{}, until)
 }
 
 // begin makes up for what was cut short, and makes what all bookings refer to, unless it was made.
@@ -159,44 +271,6 @@ func (b *Business) begin(ctx context.Context, until time.Time) error {
 // everyCar wants them all.
 func everyCar(int) bool { return true }
 
-// Carry does what the plan says up to a moment, and what of it is not done yet. Present comes before it. It may be
-// called again, also by another process after this one has died, but not by two at once.
-func (b *Business) Carry(ctx context.Context, until time.Time) error {
-	all, done := 0, atomic.Int64{}
-	for _, rentals := range b.Plan.Rentals {
-		all += len(rentals)
-	}
-	told := func() {
-		if n := int(done.Add(1)); b.Progress != nil {
-			b.Progress(n, all)
-		}
-	}
-	for _, recent := range []bool{true, false} {
-		if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-			car := b.Cars[i]
-			from := b.Plan.TrackedFrom(car.ID)
-			want := func(s *step) bool { return s.over.After(from) == recent }
-			if err := w.car(ctx, car, until, want, told); err != nil || recent {
-				return err
-			}
-			return w.expenses(ctx, car.ID, time.Time{}, until)
-		}); err != nil {
-			return err
-		}
-	}
-	w, err := b.worker(nodeBasics, nodeBasics)
-	if err != nil {
-		return err
-	}
-	if err := w.expenses(ctx, "", time.Time{}, until); err != nil {
-		return err
-	}
-	if err := w.facts(ctx, until); err != nil {
-		return err
-	}
-	return w.Store.Close(ctx)
-}
-
 // facts makes the facts of all that was made up: it bears times at which nobody looks for what is new.
 func (w *worker) facts(ctx context.Context, until time.Time) error {
 	w.clock.Set(until)
@@ -207,8 +281,7 @@ func (w *worker) facts(ctx context.Context, until time.Time) error {
 	return w.Facts.Make(ctx, w.Account, from, to, func(fact.Made) error { return nil })
 }
 
-// Keep does what has come due of the plan since Present, or since it was called last. It may be called while
-// Carry goes on.
+// Keep does what has come due of the plan since Make, or since it was called last.
 func (b *Business) Keep(ctx context.Context, until time.Time) error {
 	since := b.kept
 	due := func(s *step) bool { return s.due(since, until) }
@@ -283,6 +356,9 @@ func (w *worker) unlessTaken(ctx context.Context, until time.Time, do func() err
 	err := do()
 	if err == nil || !taken(err) {
 		return err
+	}
+	if w.aside {
+		return nil
 	}
 	if err := w.resume(ctx, until); err != nil {
 		return err
@@ -362,12 +438,9 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 	}
 	// What was picked up by now waits for nobody: no duty may take it for a no-show before the pickup is written, too.
 	fields.Backdated = r.PickupAt.Before(until)
-	past, passing := w.Past, ctx
-	if past { // what was over long ago is listed as it ended, and not for a moment as if somebody had the car now
-		passing = record.Passing(ctx, record.Bookings.Name)
-	}
+	past := w.Past
 	w.Past = past || fields.Backdated
-	rec, err := w.Book(passing, by, w.Account, desk.BookRequest{ID: o.Booking, Fields: fields, Confirm: true})
+	rec, err := w.Book(ctx, by, w.Account, desk.BookRequest{ID: o.Booking, Fields: fields, Confirm: true})
 	w.Past = past
 	if err != nil {
 		return fmt.Errorf("book: %w", err)
@@ -381,7 +454,7 @@ func (w *worker) rental(ctx context.Context, car Car, r *Rental, until time.Time
 			w.clock.Set(r.PickupAt.Add(25 * time.Hour))
 			rec, err = w.NoShow(ctx, o, false)
 		case r.Outcome == "returned" && r.ActualPickup.Before(until):
-			rec, err = w.pickup(passing, o, car, r)
+			rec, err = w.pickup(ctx, o, car, r)
 		}
 	}
 	if err == nil && rec.Body.Status == record.BookingActive && r.ActualReturn.Before(until) {

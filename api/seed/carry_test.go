@@ -5,36 +5,14 @@ package seed
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
-	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
-
-func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
-
-const account fleet.AccountID = 77
-
-func openDesk(t *testing.T, db driver.Conn) func(node uint64, now func() time.Time) (*desk.Desk, error) {
-	return func(node uint64, now func() time.Time) (*desk.Desk, error) {
-		cfg := record.DefaultConfig()
-		cfg.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-		store, err := record.NewStore(cfg, db, fleet.NewIDSource(node, now), now)
-		if err != nil {
-			return nil, err
-		}
-		return desk.New(store, db, now, cfg.Log), nil
-	}
-}
 
 // TestBusinessIsCarriedOut carries out half a year of two cars, interrupted once, and looks at what is there then.
 func TestBusinessIsCarriedOut(t *testing.T) {
@@ -75,20 +53,17 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 	}
 	business := &Business{Account: account, Plan: p, Cars: cars, Open: open, AtOnce: 2, Since: now,
 		Branches: []Branch{{Code: "OMA", Location: record.Location{Name: "Omaha", Code: "OMA", Timezone: "America/Chicago"}}}}
-	if err := business.Present(t.Context(), now, nil); err != nil {
-		t.Fatal(err)
-	}
 	cut, cancel := context.WithCancel(t.Context())
 	business.Progress = func(done, _ int) {
 		if done == 12 {
 			cancel()
 		}
 	}
-	if err := business.Carry(cut, now); err == nil {
+	if err := business.Make(cut, now); err == nil {
 		t.Fatal("it was not interrupted")
 	}
 	business.Progress = nil
-	if err := business.Carry(t.Context(), now); err != nil {
+	if err := business.Make(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 	count := func(query string) (n uint64) {
@@ -143,7 +118,7 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 		}
 	}
 	before := count("SELECT count() FROM record_log")
-	if err := business.Carry(t.Context(), now); err != nil {
+	if err := business.Make(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 	if after := count("SELECT count() FROM record_log"); after != before {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
@@ -25,11 +23,10 @@ type demoCommand struct {
 func (*demoCommand) Help() string {
 	return `Makes up a rental business of 24 cars, vans and scooters, in the account Demo: customers, two years of bookings with payments,
 damages and cancellations, maintenance and costs, and bookings of the next two months. It goes through the same commands as
-the interface, with a clock that stands where the story is, so that histories and the ledger are as if it had happened. Who has
-which vehicle at present comes first.
+the interface, with a clock that stands where the story is, so that histories and the ledger are as if it had happened.
 The same seed and day give the same business; run again, it goes on where it stopped, and does what has come due since.
 
-"motorpool up --demo" does the same in the background, and has the vehicles drive as they are rented.`
+"motorpool up --demo" does the same when it starts, and has the vehicles drive as they are rented.`
 }
 
 // Validate refuses what cannot be made up.
@@ -58,10 +55,7 @@ func (c *demoCommand) Run(ctx context.Context, s settings, o output) error {
 			_ = bar.Set(done)
 			all.Store(int64(of))
 		}
-		if err := b.business.Present(ctx, time.Now(), nil); err != nil {
-			return err
-		}
-		if err := b.business.Carry(ctx, time.Now()); err != nil {
+		if err := b.business.Make(ctx, time.Now()); err != nil {
 			return err
 		}
 		_ = bar.Finish()
@@ -81,6 +75,7 @@ type demoBusiness struct {
 	log    *slog.Logger
 
 	business *seed.Business // once it is open
+	fresh    bool           // it was begun now; likewise
 }
 
 // demoAnchor is the member of the account's metadata that says when its business was begun to be made up.
@@ -101,7 +96,7 @@ func (b *demoBusiness) open(ctx context.Context) error {
 			if r.Body.Metadata == nil {
 				r.Body.Metadata = map[string]string{}
 			}
-			r.Body.Metadata[demoAnchor] = time.Now().UTC().Format(time.RFC3339)
+			r.Body.Metadata[demoAnchor], b.fresh = time.Now().UTC().Format(time.RFC3339), true
 			if r.Body.Timezone == "" || r.Body.Timezone == "UTC" {
 				r.Body.Timezone = zoneName
 			}
@@ -154,50 +149,27 @@ func openDesk(db driver.Conn, node uint64, now func() time.Time, log *slog.Logge
 // demoEvery is how often the business does what has come due.
 const demoEvery = 30 * time.Second
 
-// carryOn makes the business up to now, beginning with who has which vehicle at present, and does what has come due,
-// until ctx ends. stands is told the vehicles of which that stands.
-func (b *demoBusiness) carryOn(ctx context.Context, stands chan<- int) error {
+// make makes the business up to now, and returns when that stands or ctx has ended.
+func (b *demoBusiness) make(ctx context.Context) {
 	ticker := time.NewTicker(demoEvery)
 	defer ticker.Stop()
-	b.log.Info("the demo's two years of business are being made up, which takes a while; what there is of them is listed")
-	var shown atomic.Int64
-	b.business.Progress = func(done, all int) {
-		if tenths := int64(done * 10 / max(all, 1)); tenths > shown.Load() && shown.Swap(tenths) < tenths {
-			b.log.Info("the demo's business is being made up", "rentals", done, "of", all)
-		}
-	}
+	b.log.Info("the demo's two years of business are being made up")
 	begun := time.Now()
-	told := func(car int) {
+	if b.insist(ctx, ticker, func() error { return b.business.Make(ctx, begun) }) {
+		b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
+	}
+}
+
+// keep does what has come due, until ctx ends.
+func (b *demoBusiness) keep(ctx context.Context) {
+	ticker := time.NewTicker(demoEvery)
+	defer ticker.Stop()
+	for b.insist(ctx, ticker, func() error { return b.business.Keep(ctx, time.Now()) }) {
 		select {
-		case stands <- car:
 		case <-ctx.Done():
+		case <-ticker.C:
 		}
 	}
-	if !b.insist(ctx, ticker, func() error { return b.business.Present(ctx, begun, told) }) {
-		return nil
-	}
-	b.log.Info("the demo's vehicles are with who has them", "seconds", int(time.Since(begun).Seconds()))
-	past := *b.business // it has its own count of what works at once
-	past.AtOnce = 1
-	all, ctx := errgroup.WithContext(ctx)
-	all.Go(func() error {
-		again := time.NewTicker(demoEvery)
-		defer again.Stop()
-		if b.insist(ctx, again, func() error { return past.Carry(ctx, begun) }) {
-			b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
-		}
-		return nil
-	})
-	all.Go(func() error {
-		for b.insist(ctx, ticker, func() error { return b.business.Keep(ctx, time.Now()) }) {
-			select {
-			case <-ctx.Done():
-			case <-ticker.C:
-			}
-		}
-		return nil
-	})
-	return all.Wait()
 }
 
 // insist does something until it succeeds, and says whether it has: not if ctx ends before.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -130,10 +129,9 @@ func (f *rentalFleet) rounds(plan *seed.Plan, cars []seed.Car) []*round {
 // catchUp is how much of the past is sent at once.
 const catchUp = fleet.Millis(24 * 60 * 60 * 1000)
 
-// drive sends what the trackers of the business report, of the vehicles that stands has named: first what is missing of
-// the past, then what is due, until ctx ends.
-func (b *demoBusiness) drive(ctx context.Context, stands <-chan int,
-	publish func(context.Context, []fleet.Report) error) error {
+// drive sends what the trackers of the business report: first what is missing of the past, then what is due, until ctx
+// ends.
+func (b *demoBusiness) drive(ctx context.Context, publish func(context.Context, []fleet.Report) error) error {
 	rounds := b.fleet.rounds(b.business.Plan, b.business.Cars)
 	since, err := b.heardUntil(ctx)
 	if err != nil {
@@ -142,21 +140,20 @@ func (b *demoBusiness) drive(ctx context.Context, stands <-chan int,
 	ticker := time.NewTicker(demoTick)
 	defer ticker.Stop()
 	var due []fleet.Report
-	var heard []int
 	failing := false
 	for {
 		to := fleet.MillisOf(time.Now())
-		for _, i := range heard {
+		for i := range rounds {
 			to = min(to, since[i]+catchUp)
 		}
 		due = due[:0]
-		for _, i := range heard {
+		for i := range rounds {
 			due = rounds[i].due(since[i], max(since[i], to), due)
 		}
 		switch err := publishSome(ctx, due, publish); {
 		case err == nil:
 			failing = false
-			for _, i := range heard {
+			for i := range since {
 				since[i] = max(since[i], to)
 			}
 		case ctx.Err() != nil:
@@ -169,10 +166,6 @@ func (b *demoBusiness) drive(ctx context.Context, stands <-chan int,
 			continue
 		}
 		select {
-		case i := <-stands:
-			if !slices.Contains(heard, i) {
-				heard = append(heard, i)
-			}
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:

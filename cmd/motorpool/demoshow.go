@@ -30,9 +30,9 @@ func loadShow() (*demoShow, error) {
 	return &demoShow{rentals: rentals, tracking: tracking}, err
 }
 
-// run makes both accounts where they are missing and plays them until ctx ends. ready is called when they have their
-// vehicles. Then these are given, one after the other, to who has them; a vehicle is heard of when that stands, so that
-// what can be seen agrees at any moment. The past is made up behind it.
+// run makes both accounts where they are missing and plays them until ctx ends. The rental business is made up before
+// ready is called, and before anybody gets a key or anything is heard of, unless that was begun by an earlier start.
+// Its vehicles are heard of when it stands, so that what can be seen agrees at any moment.
 func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
 	made, err := newRecords(p.db)
 	if err != nil {
@@ -50,12 +50,15 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		return err
 	}
 	all, running := errgroup.WithContext(ctx)
-	all.Go(func() error { return d.tracking.play(running, uniqueIDs, time.Now, publish, p.log) })
 	all.Go(func() error {
 		b := &demoBusiness{records: made, fleet: d.rentals, seed: 1, years: 2, atOnce: 2, log: p.log}
 		if err := b.open(running); err != nil {
 			return err
 		}
+		if b.fresh {
+			b.make(running)
+		}
+		all.Go(func() error { return d.tracking.play(running, uniqueIDs, time.Now, publish, p.log) })
 		for _, a := range []struct {
 			shownAccount
 			id fleet.AccountID
@@ -77,9 +80,14 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		if err := ready(); err != nil {
 			return err
 		}
-		stands := make(chan int, len(d.rentals.vehicles))
-		all.Go(func() error { return b.drive(running, stands, publish) })
-		return b.carryOn(running, stands)
+		if !b.fresh {
+			b.make(running)
+		}
+		all.Go(func() error {
+			b.keep(running)
+			return nil
+		})
+		return b.drive(running, publish)
 	})
 	return all.Wait()
 }

@@ -7,7 +7,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -34,10 +37,18 @@ const postTries = 4
 // token, by whoever comes by. A server that was killed may know a token and not have its rows: so they are looked
 // for, and what is missing is sent under the next token.
 func (d *Books) Post(ctx context.Context, w record.Written) error {
+	id := ledger.TransactionID(w.Account, w.Kind, w.ID, w.Revision)
+	if d.Aside != nil {
+		entries, knownOn, err := d.entriesOf(ctx, w)
+		if err == nil && len(entries) > 0 {
+			w.Before, w.After = nil, nil // which are large
+			d.Aside.add(transaction{w, id, knownOn, entries, d.Now()})
+		}
+		return err
+	}
 	if none, err := nothing(w); none || err != nil {
 		return err
 	}
-	id := ledger.TransactionID(w.Account, w.Kind, w.ID, w.Revision)
 	for decided, entered := 0, 0; decided < postTries && entered < postTries; {
 		text, missing, err := query.PostedEntries(ctx, d.DB, w.Account, id)
 		switch {
@@ -48,7 +59,8 @@ func (d *Books) Post(ctx context.Context, w record.Written) error {
 			if err != nil || len(entries) == 0 {
 				return err
 			}
-			if err := d.decideOn(ctx, w, id, postToken(id, decided, nil), entries, knownOn); err != nil {
+			if err := d.decideOn(ctx, postToken(id, decided, nil),
+				transaction{w, id, knownOn, entries, d.Now()}); err != nil {
 				return err
 			}
 			decided++
@@ -61,7 +73,8 @@ func (d *Books) Post(ctx context.Context, w record.Written) error {
 			}
 			all := entered == 0
 			wanted := func(no int) bool { return all || slices.Contains(missing, no) }
-			if err := d.enter(ctx, w, id, postToken(id, entered, missing), entries, wanted); err != nil {
+			if err := d.enter(ctx, postToken(id, entered, missing), wanted,
+				transaction{w: w, id: id, entries: entries}); err != nil {
 				return err
 			}
 			entered++
@@ -183,17 +196,43 @@ func (d *Books) classify(ctx context.Context, w record.Written, body json.RawMes
 	return nil
 }
 
-// decideOn writes the row of a transaction, unless one stands.
-func (d *Books) decideOn(
-	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, knownOn ledger.Day,
-) error {
-	text, err := json.Marshal(entries)
+// transaction is a row of ledger_transactions, with the entries that follow from it.
+type transaction struct {
+	w       record.Written
+	id      uint64
+	knownOn ledger.Day
+	entries []ledger.Entry
+	posted  time.Time
+}
+
+// decideOn writes the rows of transactions of which none stands, together.
+func (d *Books) decideOn(ctx context.Context, token string, all ...transaction) error {
+	doing := "post ledger transaction " + strconv.FormatUint(all[0].id, 10)
+	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_transactions
+		(account, id, write_id, kind, source, revision, occurred_at, posted_at, known_on, actor, request_id, booking, customer, vehicles, currencies, debits, entry_count, entries)`)
 	if err != nil {
-		return fmt.Errorf("encode the entries of ledger transaction %d: %w", id, err)
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	for i := range all {
+		if err := all[i].appendTo(batch); err != nil {
+			batch.Abort()
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+func (t *transaction) appendTo(batch driver.Batch) error {
+	text, err := json.Marshal(t.entries)
+	if err != nil {
+		return fmt.Errorf("encode the entries: %w", err)
 	}
 	vehicles, debits := map[uint64]bool{}, map[string]int64{}
 	var booking, customer uint64
-	for _, e := range entries {
+	for _, e := range t.entries {
 		if v := number(fleet.VehiclePrefix, e.Vehicle); v != 0 {
 			vehicles[v] = true
 		}
@@ -206,49 +245,41 @@ func (d *Books) decideOn(
 	for i, c := range currencies {
 		sums[i] = debits[c]
 	}
-	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_transactions
-		(account, id, write_id, kind, source, revision, occurred_at, posted_at, known_on, actor, request_id, booking, customer, vehicles, currencies, debits, entry_count, entries)`)
-	if err != nil {
-		return fmt.Errorf("post ledger transaction %d: %w", id, err)
-	}
-	if err := batch.Append(uint64(w.Account), id, rand.Uint64(), w.Kind, w.ID, w.Revision, w.At, d.Now(), knownOn.Time(),
-		w.Actor, w.RequestID, booking, customer, slices.Sorted(maps.Keys(vehicles)), currencies, sums, uint32(len(entries)),
-		string(text)); err != nil {
-		batch.Abort()
-		return fmt.Errorf("post ledger transaction %d: %w", id, err)
-	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("post ledger transaction %d: %w", id, err)
-	}
-	return nil
+	w := &t.w
+	return batch.Append(uint64(w.Account), t.id, rand.Uint64(), w.Kind, w.ID, w.Revision, w.At, t.posted,
+		t.knownOn.Time(), w.Actor, w.RequestID, booking, customer, slices.Sorted(maps.Keys(vehicles)), currencies, sums,
+		uint32(len(t.entries)), string(text))
 }
 
-// enter writes those entries of a transaction that stands which are wanted, by their numbers. The first who come by
+// enter writes those entries of transactions that stand which are wanted, by their numbers. The first who come by
 // want all of them, under one token, so that those which are there are not written twice.
-func (d *Books) enter(
-	ctx context.Context, w record.Written, id uint64, token string, entries []ledger.Entry, wanted func(no int) bool,
-) error {
+func (d *Books) enter(ctx context.Context, token string, wanted func(no int) bool, all ...transaction) error {
+	doing := "enter ledger transaction " + strconv.FormatUint(all[0].id, 10)
 	batch, err := d.DB.PrepareBatch(record.WithToken(ctx, token), `INSERT INTO ledger_entries
 		(account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking, customer, location, channel, purpose, kind, source, occurred_at, entered_at)`)
 	if err != nil {
-		return fmt.Errorf("enter ledger transaction %d: %w", id, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	for i, e := range entries {
-		no := i + 1
-		if !wanted(no) {
-			continue
-		}
-		if err := batch.Append(uint64(w.Account), e.On.Time(), string(e.Account), id, uint32(no), ledger.EntryID(id, no),
-			e.Amount, e.Currency, e.Day.Time(), number(fleet.VehiclePrefix, e.Vehicle), number(fleet.ClassPrefix, e.Class),
-			number(fleet.BookingPrefix, e.Booking), number(fleet.CustomerPrefix, e.Customer),
-			number(fleet.LocationPrefix, e.Location), e.Channel, e.Purpose, w.Kind,
-			w.ID, w.At, time.Now()); err != nil {
-			batch.Abort()
-			return fmt.Errorf("enter ledger transaction %d: %w", id, err)
+	now := time.Now()
+	for i := range all {
+		t := &all[i]
+		for i, e := range t.entries {
+			no := i + 1
+			if !wanted(no) {
+				continue
+			}
+			if err := batch.Append(uint64(t.w.Account), e.On.Time(), string(e.Account), t.id, uint32(no),
+				ledger.EntryID(t.id, no), e.Amount, e.Currency, e.Day.Time(), number(fleet.VehiclePrefix, e.Vehicle),
+				number(fleet.ClassPrefix, e.Class), number(fleet.BookingPrefix, e.Booking),
+				number(fleet.CustomerPrefix, e.Customer), number(fleet.LocationPrefix, e.Location), e.Channel, e.Purpose,
+				t.w.Kind, t.w.ID, t.w.At, now); err != nil {
+				batch.Abort()
+				return fmt.Errorf("%s: %w", doing, err)
+			}
 		}
 	}
 	if err := batch.Send(); err != nil {
-		return fmt.Errorf("enter ledger transaction %d: %w", id, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
-	"github.com/motorpool/fleet/query"
 )
 
 // prepayments has payments know from which day on their bookings are billed: what was paid before is a prepayment until
@@ -18,7 +17,7 @@ func (d *Books) prepayments() {
 		if err != nil || before == nil || ledger.BilledOn(before, time.UTC) == ledger.BilledOn(after, time.UTC) {
 			return err
 		}
-		ids, err := query.PaymentsOf(ctx, d.DB, w.Account, w.ID)
+		ids, err := d.Reads.PaymentsOf(ctx, w.Account, w.ID)
 		if err != nil {
 			return err
 		}

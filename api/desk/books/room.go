@@ -7,10 +7,15 @@ import (
 )
 
 // Books does what is done with money. It is safe for concurrent use.
-type Books struct{ *base.Base }
+type Books struct {
+	*base.Base
+
+	// Aside takes what is posted of revisions that are not written yet; nil where they are.
+	Aside *Aside
+}
 
 // New opens the room.
-func New(b *base.Base) *Books { return &Books{b} }
+func New(b *base.Base) *Books { return &Books{Base: b} }
 
 // Register has postings and prepayments follow from what is written.
 func (d *Books) Register() {

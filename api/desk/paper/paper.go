@@ -179,7 +179,7 @@ func (d *Papers) Discardable(r *rec) error {
 // papersOf returns the papers of a booking of some kinds that are not archived, in the order of their places, with the
 // place that comes next; those that are archived keep theirs.
 func (d *Papers) papersOf(ctx context.Context, account fleet.AccountID, booking string) ([]rec, int, error) {
-	stored, err := query.PapersOfBooking(ctx, d.DB, account, booking, record.Invoices.Name, record.CreditNotes.Name)
+	stored, err := d.Reads.PapersOfBooking(ctx, account, booking, record.Invoices.Name, record.CreditNotes.Name)
 	if err != nil {
 		return nil, 0, err
 	}

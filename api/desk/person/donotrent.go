@@ -232,7 +232,7 @@ func (d *Persons) lookAgainFor(
 	people := []uint64{id}
 	for _, c := range states {
 		person := personOf(c.DisplayName, &c.CustomerFields)
-		like, err := query.CustomersLike(ctx, d.DB, account, id, person, true)
+		like, err := d.Reads.CustomersLike(ctx, account, id, person, true)
 		if err != nil {
 			return err
 		}

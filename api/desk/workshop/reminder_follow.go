@@ -9,7 +9,6 @@ import (
 	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/due"
-	"github.com/motorpool/fleet/query"
 )
 
 // SnoozeReminder keeps quiet about a reminder until an instant: its stage goes on, and is told of afterwards.
@@ -59,7 +58,7 @@ func (d *Workshop) anchorAt(ctx context.Context, account fleet.AccountID, vehicl
 		}
 		zone = a.Body.Timezone
 	}
-	all, err := query.MetersNow(ctx, d.DB, account, []uint64{id}, at)
+	all, err := d.Reads.MetersNow(ctx, account, []uint64{id}, at)
 	if err != nil {
 		return nil, err
 	}

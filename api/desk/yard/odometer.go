@@ -74,7 +74,7 @@ func (d *Yard) Near(ctx context.Context, account fleet.AccountID, vehicle string
 		return nearby{}, nil
 	}
 	var found nearby
-	if found.Around, err = query.MetersAround(ctx, d.DB, account, id, query.Odometer, at, but...); err != nil {
+	if found.Around, err = d.Reads.MetersAround(ctx, account, id, query.Odometer, at, but...); err != nil {
 		return nearby{}, err
 	}
 	v, err := base.Recall(ctx, d.Vehicles, account, id)

@@ -59,7 +59,7 @@ func (d *Yard) judgeReading(ctx context.Context, account fleet.AccountID, id uin
 	if err != nil {
 		return err
 	}
-	near, err := query.MetersAround(ctx, d.DB, account, vehicle, m.Meter, m.RecordedAt.Time, id)
+	near, err := d.Reads.MetersAround(ctx, account, vehicle, m.Meter, m.RecordedAt.Time, id)
 	if err != nil {
 		return err
 	}

@@ -236,7 +236,7 @@ func (d *Yard) fit(ctx context.Context, r *record.Record[record.Vehicle], to str
 
 // Safe refuses a vehicle that nobody ought to drive.
 func (d *Yard) Safe(ctx context.Context, account fleet.AccountID, vehicle uint64) error {
-	issues, _, err := query.Hindrances(ctx, d.DB, account, vehicle)
+	issues, _, err := d.Reads.Hindrances(ctx, account, vehicle)
 	if err != nil || issues == nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func (d *Yard) ready(ctx context.Context, r *record.Record[record.Vehicle], reas
 // endTurnaround makes a vehicle available again, or brings it into the work that waits for it; with an open
 // safety-critical issue it stays where it is.
 func (d *Yard) endTurnaround(ctx context.Context, r *record.Record[record.Vehicle], reason string) error {
-	issues, work, err := query.Hindrances(ctx, d.DB, r.Account, r.ID)
+	issues, work, err := d.Reads.Hindrances(ctx, r.Account, r.ID)
 	if err != nil || issues != nil {
 		return err
 	}
@@ -389,7 +389,7 @@ func (d *Yard) endTurnaround(ctx context.Context, r *record.Record[record.Vehicl
 // endMaintenance makes a vehicle available again when what brought it into maintenance is over, unless
 // other work goes on.
 func (d *Yard) endMaintenance(ctx context.Context, r *record.Record[record.Vehicle], reason string) error {
-	_, work, err := query.Hindrances(ctx, d.DB, r.Account, r.ID)
+	_, work, err := d.Reads.Hindrances(ctx, r.Account, r.ID)
 	if err != nil {
 		return err
 	}

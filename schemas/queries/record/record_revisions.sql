@@ -2,4 +2,5 @@
 -- EXPLAIN indexes=1, one revision in 1,000,000: the key leaves one granule of each part that may hold the id.
 SELECT *
 FROM record_log
-WHERE account = {account:UInt64} AND kind = {kind:String} AND id IN {ids:Array(UInt64)} AND revision IN {revisions:Array(UInt64)}
+WHERE account = {account:UInt64} AND kind = {kind:String} AND id IN {ids:Array(UInt64)}
+    AND (id, revision) IN arrayZip({ids:Array(UInt64)}, {revisions:Array(UInt64)})

@@ -1,0 +1,126 @@
+// Package bulk decides much at once: the commands of the desk run on what stands of an account and what they have
+// written themselves, in memory, and then all of it is written in large inserts.
+//
+//	Begin ── reads what stands ──> Draft ── commands ──> Write: claims, log │ postings, tables, marks
+//	                                                     stands or does not │ follows, and is made up for after a crash
+//
+// The commands do not know of it. A draft's desk has a record.Draft for its store, which serves single records,
+// numbers, calendars and claims; tables answer what else they read (base.Reads), and books.Aside takes what they post.
+// What none of these has is refused with record.ErrNotYet: a command fails, which is then for the ordinary desk, and a
+// consequence is carried out by that once the draft stands.
+//
+// Two drafts of one account may be decided at once if their gates differ (see record.Draft) and neither needs what the
+// other makes. A draft is thrown away and decided again when its gate has moved.
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/books"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// Bulk is what stands of an account, and a desk by which is written upon that.
+type Bulk struct {
+	desk    *desk.Desk
+	account fleet.AccountID
+	stands  *record.Standing
+	tables  *tables
+}
+
+// Begin reads what stands of an account. desk writes, and carries out what cannot be decided in memory.
+func Begin(ctx context.Context, desk *desk.Desk, account fleet.AccountID) (*Bulk, error) {
+	// What devices say is read first: what they say later is later than what was decided upon.
+	told, err := query.MetersTold(ctx, desk.DB, account)
+	if err != nil {
+		return nil, err
+	}
+	stands, err := desk.Store.Standing(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bulk{desk: desk, account: account, stands: stands, tables: newTables(account, told, nil)}
+	stands.Each(func(c record.Current) { err = b.tables.add(c, err) })
+	return b, err
+}
+
+// Draft is a desk whose commands decide and do not write.
+type Draft struct {
+	*desk.Desk
+	Decided *record.Draft
+
+	tables *tables
+	posted books.Aside
+}
+
+// Draft begins a draft that changes one record that stands, gate, and makes any number of others. Its identities and
+// its clock are those of what is decided.
+func (b *Bulk) Draft(gate record.Ref, ids *fleet.IDSource, now func() time.Time) (*Draft, error) {
+	d := &Draft{tables: newTables(b.account, nil, b.tables)}
+	var unread unread
+	var err error
+	d.Decided, err = record.NewDraft(b.desk.Store, b.stands, gate, ids, now, unread, d.tables.put)
+	if err != nil {
+		return nil, err
+	}
+	d.Desk = desk.New(d.Decided.Store, unread, now, b.desk.Log)
+	d.Desk.Reads, d.Desk.Books.Aside = d.tables, &d.posted
+	return d, nil
+}
+
+// writeAtOnce is how many drafts are written at once.
+const writeAtOnce = 4
+
+// Write writes drafts, whose commands are done. Each stands or does not: those that do not, because what they rest on
+// has moved, are returned, and can be decided again upon a new Bulk. After an error some may stand, and what is left
+// undone of them is made up for as after a crash.
+func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err error) {
+	stand := make([]bool, len(drafts))
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(writeAtOnce)
+	for i, d := range drafts {
+		group.Go(func() error {
+			if err := d.tables.err(); err != nil {
+				return err
+			}
+			err := d.Decided.Write(inner)
+			if stand[i] = err == nil; isMoved(err) {
+				err = nil
+			}
+			return err
+		})
+	}
+	failed := group.Wait()
+	var decided []*record.Draft
+	var posted []*books.Aside
+	for i, d := range drafts {
+		if stand[i] {
+			decided, posted = append(decided, d.Decided), append(posted, &d.posted)
+		} else {
+			moved = append(moved, d)
+		}
+	}
+	if failed != nil {
+		return moved, failed
+	}
+	if err := b.desk.Books.PostAside(ctx, posted...); err != nil {
+		return moved, err
+	}
+	if err := b.desk.Store.SettleDrafts(ctx, decided...); err != nil {
+		return moved, err
+	}
+	if n, err := b.desk.Store.Doubled(ctx, b.account); err != nil || n > 0 {
+		if err == nil {
+			err = fmt.Errorf("%d revisions of account %s were written twice: two processes made the same", n, b.account)
+		}
+		return moved, err
+	}
+	return moved, nil
+}

@@ -1,0 +1,334 @@
+package bulk
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
+)
+
+// tables are the tables of current records as far as base.Reads asks of them, over others that they do not change.
+type tables struct {
+	account fleet.AccountID
+	below   *tables // may be nil
+
+	told map[uint64]*query.MeterNeighbour // the vehicles that have reported, with their odometers; only in the lowest
+
+	mu        sync.Mutex
+	failed    error
+	customers map[uint64]person
+	readings  map[meter]map[uint64]reading
+	payments  map[string][]uint64 // by booking
+	papers    map[string]map[uint64]paper
+	issues    map[string]map[uint64]bool // by vehicle: whether it keeps that from being rented
+	work      map[string]map[uint64]bool // likewise
+}
+
+type meter struct {
+	vehicle uint64
+	kind    string
+}
+
+type reading struct {
+	at     time.Time
+	value  float64
+	source string
+	voided bool
+}
+
+type paper struct {
+	query.StoredPaper
+	place int
+}
+
+func newTables(account fleet.AccountID, told map[uint64]*query.MeterNeighbour, below *tables) *tables {
+	return &tables{account: account, below: below, told: told, customers: map[uint64]person{},
+		readings: map[meter]map[uint64]reading{}, payments: map[string][]uint64{}, papers: map[string]map[uint64]paper{},
+		issues: map[string]map[uint64]bool{}, work: map[string]map[uint64]bool{}}
+}
+
+// each calls something with these tables and with those below, each while nobody writes to them.
+func (t *tables) each(do func(*tables)) {
+	for ; t != nil; t = t.below {
+		t.mu.Lock()
+		do(t)
+		t.mu.Unlock()
+	}
+}
+
+// put takes in a revision; what fails is told by err.
+func (t *tables) put(c record.Current) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = t.add(c, t.failed)
+}
+
+func (t *tables) err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed
+}
+
+// add takes in a revision, unless something failed before.
+func (t *tables) add(c record.Current, before error) error {
+	if before != nil {
+		return before
+	}
+	switch c.Kind {
+	case record.Customers.Name:
+		return with(c, func(body *record.Customer) { t.customers[c.ID] = personOf(c, body) })
+	case record.MeterReadings.Name:
+		return with(c, func(m *record.MeterReading) {
+			vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, m.VehicleID)
+			set(t.readings, meter{vehicle, m.Meter}, c.ID, reading{m.RecordedAt.Time, m.Value, m.Source, m.Voided})
+		})
+	case record.Payments.Name:
+		return with(c, func(p *record.Payment) {
+			if !slices.Contains(t.payments[p.BookingID], c.ID) {
+				t.payments[p.BookingID] = append(t.payments[p.BookingID], c.ID)
+			}
+		})
+	case record.Invoices.Name, record.CreditNotes.Name:
+		return with(c, func(p *record.Paper) {
+			stored := query.Stored{ID: c.ID, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Body: c.Body}
+			if c.Archived {
+				stored.ArchivedAt = &c.UpdatedAt
+			}
+			set(t.papers, p.BookingID, c.ID, paper{query.StoredPaper{Stored: stored, Kind: c.Kind}, p.Place})
+		})
+	case record.Issues.Name:
+		return with(c, func(i *record.Issue) {
+			set(t.issues, i.VehicleID, c.ID, !c.Archived && i.Severity == "safety_critical" &&
+				(i.Status == "open" || i.Status == "in_progress"))
+		})
+	case record.WorkOrders.Name:
+		return with(c, func(w *record.WorkOrder) {
+			set(t.work, w.VehicleID, c.ID,
+				!c.Archived && (w.Status == record.WorkInProgress || w.Status == record.WorkOnHold))
+		})
+	}
+	return nil
+}
+
+func with[T any](c record.Current, take func(*T)) error {
+	var body T
+	if err := json.Unmarshal([]byte(c.Body), &body); err != nil {
+		return fmt.Errorf("decode %s %d revision %d: %w", c.Kind, c.ID, c.Revision, err)
+	}
+	take(&body)
+	return nil
+}
+
+func set[K comparable, V any](all map[K]map[uint64]V, of K, id uint64, value V) {
+	if all[of] == nil {
+		all[of] = map[uint64]V{}
+	}
+	all[of][id] = value
+}
+
+// person is what a customer may be known by.
+type person struct {
+	query.Likeness
+	licence, email, digits string
+	archived, erasing      bool
+}
+
+func personOf(c record.Current, b *record.Customer) person {
+	p := person{Likeness: query.Likeness{ID: c.ID, DisplayName: b.DisplayName, MergedInto: b.MergedInto,
+		DateOfBirth: b.DateOfBirth, DistinctFrom: b.DistinctFrom,
+		OnList: b.DoNotRent != nil && b.DoNotRent.Active || b.RiskLevel == record.RiskBlocked},
+		email: normalEmail(b.Email), digits: digitsOf(b.Phone), archived: c.Archived, erasing: !b.ErasingSince.IsZero()}
+	if b.Licence != nil {
+		p.licence, p.LicenceCountry, p.LicenceRegion = normalLicence(b.Licence.Number), b.Licence.Country, b.Licence.Region
+	}
+	if p.DistinctFrom == nil {
+		p.DistinctFrom = []string{}
+	}
+	return p
+}
+
+func normalEmail(text string) string { return strings.ToLower(strings.Trim(text, " ")) }
+
+func digitsOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func normalLicence(text string) string {
+	return strings.ToUpper(strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+// likeMost is how many customers customers_like.sql returns at most.
+const likeMost = 1000
+
+// CustomersLike is query.CustomersLike.
+func (t *tables) CustomersLike(_ context.Context, _ fleet.AccountID, self uint64, p query.Person,
+	archived bool) ([]query.Likeness, error) {
+	licence, email, born := normalLicence(p.LicenceNumber), normalEmail(p.Email), ""
+	if p.Name != "" {
+		born = p.DateOfBirth
+	}
+	var all []query.Likeness
+	t.each(func(t *tables) {
+		for id, c := range t.customers {
+			if id == self || c.archived && !archived || c.erasing {
+				continue
+			}
+			l := c.Likeness
+			l.ByLicence = licence != "" && c.licence == licence
+			l.ByEmail = email != "" && c.email == email
+			l.ByPhone = c.digits != "" && slices.Contains(p.Phones, c.digits)
+			l.ByPhoneEnd = p.PhoneEnd != "" && l.OnList && strings.HasSuffix(c.digits, p.PhoneEnd)
+			l.ByBirth = born != "" && l.DateOfBirth == born
+			l.ByName = p.Name != "" && l.OnList && (born == "" || l.DateOfBirth == "")
+			if l.ByLicence || l.ByEmail || l.ByPhone || l.ByPhoneEnd || l.ByBirth || l.ByName {
+				all = append(all, l)
+			}
+		}
+	})
+	first := func(is bool) int {
+		if is {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b query.Likeness) int {
+		return cmp.Or(first(a.ByLicence || a.ByEmail || a.ByPhone)-first(b.ByLicence || b.ByEmail || b.ByPhone),
+			first(a.OnList)-first(b.OnList), cmp.Compare(a.ID, b.ID))
+	})
+	return all[:min(len(all), likeMost)], nil
+}
+
+// Hindrances is query.Hindrances.
+func (t *tables) Hindrances(_ context.Context, _ fleet.AccountID,
+	vehicle uint64) (issues, work []string, err error) {
+	name := fleet.FormatID(fleet.VehiclePrefix, vehicle)
+	var open, done []uint64
+	t.each(func(t *tables) {
+		for id, keeps := range t.issues[name] {
+			if keeps {
+				open = append(open, id)
+			}
+		}
+		for id, keeps := range t.work[name] {
+			if keeps {
+				done = append(done, id)
+			}
+		}
+	})
+	return named(fleet.IssuePrefix, open), named(fleet.WorkOrderPrefix, done), nil
+}
+
+// named writes ids in their order.
+func named(prefix string, ids []uint64) []string {
+	slices.Sort(ids)
+	var all []string
+	for _, id := range ids {
+		all = append(all, fleet.FormatID(prefix, id))
+	}
+	return all
+}
+
+// MetersAround is query.MetersAround.
+func (t *tables) MetersAround(_ context.Context, _ fleet.AccountID, vehicle uint64, kind string, at time.Time,
+	but ...uint64) (query.Around, error) {
+	at = at.Truncate(time.Millisecond)
+	var found query.Around
+	t.each(func(t *tables) {
+		if n := t.told[vehicle]; n != nil && kind == query.Odometer {
+			found.Told = n
+		}
+		for id, r := range t.readings[meter{vehicle, kind}] {
+			if r.voided || slices.Contains(but, id) {
+				continue
+			}
+			n := query.MeterNeighbour{ID: id, At: r.at, Value: r.value}
+			later := func(o *query.MeterNeighbour) int {
+				return cmp.Or(n.At.Compare(o.At), cmp.Compare(n.ID, o.ID))
+			}
+			switch before := !r.at.After(at); {
+			case before && (found.Before == nil || later(found.Before) > 0):
+				found.Before = &n
+			case !before && (found.After == nil || later(found.After) < 0):
+				found.After = &n
+			}
+		}
+	})
+	return found, nil
+}
+
+// MetersNow is query.MetersNow, of vehicles that have never reported: others have tracks, which are not in memory.
+func (t *tables) MetersNow(_ context.Context, _ fleet.AccountID, vehicles []uint64,
+	now time.Time) (map[uint64]query.Meters, error) {
+	now = now.Truncate(time.Millisecond)
+	all := make(map[uint64]query.Meters, len(vehicles))
+	var refused error
+	for _, vehicle := range vehicles {
+		var m query.Meters
+		for kind, into := range map[string]*query.Meter{query.Odometer: &m.OdometerMi,
+			query.EngineHours: &m.EngineHours, query.BatteryCycles: &m.BatteryCycles} {
+			t.each(func(t *tables) {
+				if _, reports := t.told[vehicle]; reports {
+					refused = errUnread
+				}
+				for _, r := range t.readings[meter{vehicle, kind}] {
+					if r.voided || r.at.After(now) {
+						continue
+					}
+					newer := cmp.Or(cmp.Compare(fleet.MillisOf(r.at), into.At), cmp.Compare(into.Source, r.source))
+					if into.At == 0 || newer > 0 {
+						*into = query.Meter{Value: r.value, At: fleet.MillisOf(r.at), Source: r.source}
+					}
+				}
+			})
+		}
+		all[vehicle] = m
+	}
+	return all, refused
+}
+
+// PapersOfBooking is query.PapersOfBooking.
+func (t *tables) PapersOfBooking(_ context.Context, _ fleet.AccountID, booking string,
+	kinds ...string) ([]query.StoredPaper, error) {
+	var found []paper
+	t.each(func(t *tables) {
+		for _, p := range t.papers[booking] {
+			if booking != "" && slices.Contains(kinds, p.Kind) {
+				found = append(found, p)
+			}
+		}
+	})
+	slices.SortFunc(found, func(a, b paper) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.ID, b.ID))
+	})
+	var all []query.StoredPaper
+	for _, p := range found {
+		all = append(all, p.StoredPaper)
+	}
+	return all, nil
+}
+
+// PaymentsOf is query.PaymentsOf.
+func (t *tables) PaymentsOf(_ context.Context, _ fleet.AccountID, booking uint64) ([]uint64, error) {
+	ids := []uint64{}
+	t.each(func(t *tables) { ids = append(ids, t.payments[fleet.FormatID(fleet.BookingPrefix, booking)]...) })
+	return ids, nil
+}

@@ -1,0 +1,121 @@
+package record
+
+import (
+	"encoding/json"
+	"reflect"
+	"sync"
+)
+
+// kept is the body of a revision as it was decoded once: of drafts, where the same few revisions are read again and
+// again.
+type kept struct {
+	mu   sync.Mutex
+	body any // a pointer; nil before the first time
+}
+
+// decode reads the body of a revision into what its caller may change.
+func decode[T any](r *revision, into *T) error {
+	if r.kept == nil {
+		return json.Unmarshal([]byte(r.body), into)
+	}
+	r.kept.mu.Lock()
+	defer r.kept.mu.Unlock()
+	body, ok := r.kept.body.(*T)
+	if !ok {
+		body = new(T)
+		if err := json.Unmarshal([]byte(r.body), body); err != nil {
+			return err
+		}
+		if r.kept.body == nil {
+			r.kept.body = body
+		}
+	}
+	*into = copied(*body)
+	return nil
+}
+
+// copied returns a copy of a body that shares nothing with it that can be changed.
+func copied[T any](body T) T {
+	unshare(reflect.ValueOf(&body).Elem())
+	return body
+}
+
+// unshare gives a value that can be set copies of all that it refers to. What is not exported, as in a time.Time,
+// nobody changes.
+func unshare(v reflect.Value) {
+	if sharesNothing(v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() {
+				unshare(f)
+			}
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			unshare(v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fresh := reflect.New(v.Type().Elem())
+			fresh.Elem().Set(v.Elem())
+			unshare(fresh.Elem())
+			v.Set(fresh)
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			fresh := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(fresh, v)
+			if !sharesNothing(v.Type().Elem()) {
+				for i := range fresh.Len() {
+					unshare(fresh.Index(i))
+				}
+			}
+			v.Set(fresh)
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			fresh := reflect.MakeMapWithSize(v.Type(), v.Len())
+			for each := v.MapRange(); each.Next(); {
+				value := reflect.New(v.Type().Elem()).Elem()
+				value.Set(each.Value())
+				unshare(value)
+				fresh.SetMapIndex(each.Key(), value)
+			}
+			v.Set(fresh)
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			fresh := reflect.New(v.Elem().Type()).Elem()
+			fresh.Set(v.Elem())
+			unshare(fresh)
+			v.Set(fresh)
+		}
+	}
+}
+
+// sharing says of types whether their values refer to nothing that can be changed.
+var sharing sync.Map
+
+func sharesNothing(t reflect.Type) bool {
+	if is, known := sharing.Load(t); known {
+		return is.(bool)
+	}
+	is := true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		is = false
+	case reflect.Array:
+		is = sharesNothing(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && !sharesNothing(f.Type) {
+				is = false
+			}
+		}
+	}
+	sharing.Store(t, is)
+	return is
+}
