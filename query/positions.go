@@ -106,11 +106,15 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 	return int(n), nil
 }
 
+// longTrack is the span from which on it is worth finding out first where in it a page is: less lies in a granule or
+// two, which is all that is read in any case.
+const longTrack = 31 * 24 * time.Hour
+
 // TrackPage returns how many positions a filter lets through, and the filter by which Track reads one page of them and
 // little else. What is asked for as the page has an offset and a limit, and begins where the whole does or behind a
 // cursor.
 func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter) (total int, part TrackFilter, err error) {
-	if whole.Every != 0 || page.Limit == 0 {
+	if whole.Every != 0 || page.Limit == 0 || until(whole.To)-int64(whole.From) < longTrack.Milliseconds() {
 		total, err = CountTrack(ctx, db, whole)
 		return total, page, err
 	}
