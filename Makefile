@@ -76,8 +76,8 @@ build: deps console ## build bin/motorpool, with the console in it
 .PHONY: test
 test: deps console ## lint and run every test against the real engines and in a real browser
 	@$(MAKE) --no-print-directory lint
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 20m ./...
-	@$(MAKE) --no-print-directory console-pages
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 30m ./...
+	@$(MAKE) --no-print-directory console-days
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
@@ -173,11 +173,15 @@ browser:
 
 .PHONY: console-pages
 console-pages: build browser ## the console in a real browser, with vehicles that drive; pictures are kept (CHROMIUM)
-	$(IN_MEMORY) env CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts
+	$(IN_MEMORY) env CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts $(CONSOLE_TESTS)
 	@echo "pictures are in $(CONSOLE_PAGES_DIR)" >&2
 
+.PHONY: console-days
+console-days: CONSOLE_TESTS := --grep "day|two tabs"
+console-days: console-pages ## those tests of the console that CI has time for: a clerk's, an operator's and an analyst's day, a drive, two accounts at once
+
 .PHONY: console-scale
-console-scale: build ## the map in a real browser with 10,000 vehicles that drive, for CONSOLE_MINUTES: what its main thread does, what memory it takes (CHROMIUM)
+console-scale: build browser ## the map in a real browser with 10,000 vehicles that drive, for CONSOLE_MINUTES: what its main thread does, what memory it takes (CHROMIUM)
 	CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) CONSOLE_MINUTES=$(CONSOLE_MINUTES) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts scale
 
 .PHONY: bi-attempts

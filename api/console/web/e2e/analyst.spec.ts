@@ -170,7 +170,10 @@ test('a key is made, works, and is revoked; a table becomes records', async ({ p
 	await page.getByRole('button', { name: 'Check, without writing' }).click();
 	await expect(page.getByText('2 well, 1 refused')).toBeVisible();
 	await expect(page.getByRole('region', { name: 'Refused rows' })).toContainText('/year');
-	await page.getByRole('button', { name: 'Import 3 rows' }).click();
+	await Promise.all([
+		page.waitForResponse((r) => r.request().method() === 'POST' && r.url().includes('/v1/imports')), // of which the page then tells
+		page.getByRole('button', { name: 'Import 3 rows' }).click(),
+	]);
 	await expect(page.getByText('2 well, 1 refused')).toBeVisible();
 	await show(page, `/vehicles?q=${mark}`);
 	await expect(page.getByText(`Import one ${mark}`)).toBeVisible();
