@@ -72,9 +72,12 @@ func Matches(secret, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(Hash(secret)), []byte(hash)) == 1 && hash != ""
 }
 
+// ShareSecretLength is how many characters the secret of a share link has.
+const ShareSecretLength = 32
+
 // MakeShareSecret makes the secret of a link that shows a place to whoever has it, 190 bits, and its hash.
 func MakeShareSecret() (secret, hash string) {
-	secret = randomText(32)
+	secret = randomText(ShareSecretLength)
 	return secret, Hash(secret)
 }
 

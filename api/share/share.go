@@ -13,6 +13,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,12 +31,16 @@ type API struct {
 	links    *record.Log[record.ShareLink]
 	vehicles *record.Log[record.Vehicle]
 	bookings *record.Log[record.Booking]
+
+	guesses *auth.Throttle // by the network that sends what opens nothing
+	opens   *auth.Throttle // by link
 }
 
 // New makes share links on a server. It registers nothing.
 func New(s *rest.Server) *API {
 	return &API{Server: s, links: record.NewLog(s.Store, record.ShareLinks),
-		vehicles: record.NewLog(s.Store, record.Vehicles), bookings: record.NewLog(s.Store, record.Bookings)}
+		vehicles: record.NewLog(s.Store, record.Vehicles), bookings: record.NewLog(s.Store, record.Bookings),
+		guesses: auth.NewThrottle(60, time.Minute, s.Now), opens: auth.NewThrottle(600, time.Minute, s.Now)}
 }
 
 const (
@@ -181,10 +186,20 @@ func (a *API) check(r *http.Request, p *auth.Principal, sent *record.ShareLinkFi
 var errNothing = fleet.NewError(fleet.CodeNotFound,
 	"This link shows nothing: it has lapsed, was revoked, or is not complete. Ask for a new one.")
 
+// errWait is for who guesses, and for a link that too many look at.
+var errWait = fleet.NewError(fleet.CodeRateLimited, "This was asked for too often. Try again in a minute.")
+
 func (a *API) open(w http.ResponseWriter, r *http.Request) error {
 	var sent Opening
 	if err := a.DecodeBody(r, &sent); err != nil {
 		return err
+	}
+	if len(sent.Secret) != auth.ShareSecretLength {
+		return errNothing
+	}
+	stranger := auth.Network(a.ClientAddr(r))
+	if !a.guesses.Take(stranger) {
+		return errWait
 	}
 	ctx := r.Context()
 	account, id, err := query.ShareLinkBySecret(ctx, a.DB, auth.Hash(sent.Secret))
@@ -193,6 +208,10 @@ func (a *API) open(w http.ResponseWriter, r *http.Request) error {
 	}
 	if id == 0 {
 		return errNothing
+	}
+	a.guesses.Give(stranger)
+	if !a.opens.Take(strconv.FormatUint(id, 10)) {
+		return errWait
 	}
 	link, err := a.links.Get(ctx, account, id)
 	if err != nil {
@@ -220,6 +239,7 @@ func (a *API) open(w http.ResponseWriter, r *http.Request) error {
 func (a *API) shown(ctx context.Context, p *auth.Principal, link *record.ShareLink) (Shared, error) {
 	shown := Shared{State: "live", ExpiresAt: link.ExpiresAt}
 	vehicle := link.VehicleID
+	var since record.Instant // since when whoever is followed has the vehicle
 	if link.BookingID != "" {
 		if !p.Has(auth.BookingsRead) {
 			return shown, errNothing
@@ -232,7 +252,10 @@ func (a *API) shown(ctx context.Context, p *auth.Principal, link *record.ShareLi
 		if err != nil {
 			return shown, err
 		}
-		vehicle = booking.Body.VehicleID
+		vehicle, since = booking.Body.VehicleID, booking.Body.ActualPickupAt
+		if swaps := booking.Body.VehicleSwaps; len(swaps) > 0 && swaps[len(swaps)-1].Until.After(since.Time) {
+			since = swaps[len(swaps)-1].Until
+		}
 		switch booking.Body.Status {
 		case record.BookingActive:
 		case record.BookingPending, record.BookingConfirmed:
@@ -251,7 +274,7 @@ func (a *API) shown(ctx context.Context, p *auth.Principal, link *record.ShareLi
 	if err := a.describe(ctx, p, link, id, &shown); err != nil {
 		return shown, err
 	}
-	return shown, a.locate(ctx, p.Account, fleet.VehicleID(id), link, &shown)
+	return shown, a.locate(ctx, p.Account, fleet.VehicleID(id), fleet.MillisOf(since.Time), link, &shown)
 }
 
 // describe adds what is shown of the vehicle beside its place.
@@ -273,15 +296,15 @@ func (a *API) describe(ctx context.Context, p *auth.Principal, link *record.Shar
 	return nil
 }
 
-// locate adds where the vehicle is, and where it came from.
-func (a *API) locate(ctx context.Context, account fleet.AccountID, vehicle fleet.VehicleID, link *record.ShareLink,
-	to *Shared) error {
+// locate adds where the vehicle is, and where it came from, but nothing of before an instant: that was somebody else.
+func (a *API) locate(ctx context.Context, account fleet.AccountID, vehicle fleet.VehicleID, since fleet.Millis,
+	link *record.ShareLink, to *Shared) error {
 	found, _, err := a.LatestPositions(ctx, query.LatestFilter{Account: account, Vehicles: []fleet.VehicleID{vehicle},
 		Box: query.World, Limit: 1})
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if len(found) == 0 || found[0].Position.FixTime < since {
 		to.State = "nowhere"
 		return nil
 	}
@@ -297,8 +320,8 @@ func (a *API) locate(ctx context.Context, account fleet.AccountID, vehicle fleet
 	if !slices.Contains(link.Show, "trail") {
 		return nil
 	}
-	way := query.TrackFilter{Account: account, Vehicle: vehicle, From: at.FixTime - fleet.Millis(behind.Milliseconds()),
-		To: at.FixTime + 1, Without: fleet.DoubtfulFlags, Every: behind / most}
+	way := query.TrackFilter{Account: account, Vehicle: vehicle,
+		From: max(since, at.FixTime-fleet.Millis(behind.Milliseconds())), To: at.FixTime + 1, Without: fleet.DoubtfulFlags, Every: behind / most}
 	for p, err := range query.Track(ctx, a.DB, way) {
 		if err != nil {
 			return err
