@@ -251,15 +251,15 @@ func (w *worker) carry(ctx context.Context, car Car, until time.Time, done func(
 
 // begin makes up for what was cut short, and makes what all bookings refer to, unless it was made.
 func (b *Business) begin(ctx context.Context, until time.Time) error {
-	if b.known.customers != nil {
-		return nil
-	}
 	w, err := b.worker(nodeBasics, nodeBasics)
 	if err != nil {
 		return err
 	}
 	if err := w.resume(ctx, until); err != nil {
 		return fmt.Errorf("demo business: %w", err)
+	}
+	if b.known.customers != nil {
+		return w.Store.Close(ctx)
 	}
 	w.clock.Set(b.Plan.Begin)
 	if err := w.basics(ctx); err != nil {

@@ -31,7 +31,7 @@ const lookAgainAfter = 200 * time.Millisecond
 // NewDevices returns no devices; Refresh or Run fills them in.
 func NewDevices(db driver.Conn) *Devices {
 	d := &Devices{byUnique: map[string]*fleet.Device{}, uniqueOf: map[fleet.DeviceID]string{}}
-	d.start(db, "device registry", d.load, "devices", "device_owners")
+	d.start(db, "device registry", d.load, "devices", "device_owners", "accounts")
 	return d
 }
 

@@ -142,7 +142,7 @@ func (f *Refresher) refresh(ctx context.Context) ([]error, error) {
 	}
 	f.missed = f.missed || written
 	age := r.began.Sub(f.full)
-	r.everything = age > everythingEvery || f.missed && !stale && age > missedEvery
+	r.everything = age > everythingEvery || f.missed && age > missedEvery
 	if !r.everything && !f.newest.IsZero() {
 		r.since = f.newest.Add(-overlap)
 	}
@@ -157,7 +157,9 @@ func (f *Refresher) refresh(ctx context.Context) ([]error, error) {
 		if r.everything || r.newest.After(f.newest) {
 			f.missed = false
 		}
-		f.newest = r.newest
+		if f.newest = r.newest; f.newest.After(r.began) { // of a clock that is ahead, which hides nobody else's writes
+			f.newest = r.began
+		}
 	}
 	ended := time.Now()
 	f.began = r.began

@@ -15,6 +15,7 @@ package bulk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -107,13 +108,12 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 			moved = append(moved, d)
 		}
 	}
-	if failed != nil {
-		return moved, failed
+	// What stands is carried through, whatever became of the others.
+	err = b.desk.Books.PostAside(ctx, posted...)
+	if err == nil {
+		err = b.desk.Store.SettleDrafts(ctx, decided...)
 	}
-	if err := b.desk.Books.PostAside(ctx, posted...); err != nil {
-		return moved, err
-	}
-	if err := b.desk.Store.SettleDrafts(ctx, decided...); err != nil {
+	if err := errors.Join(failed, err); err != nil {
 		return moved, err
 	}
 	if n, err := b.desk.Store.Doubled(ctx, b.account); err != nil || n > 0 {
