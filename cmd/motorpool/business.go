@@ -75,7 +75,6 @@ type demoBusiness struct {
 	log    *slog.Logger
 
 	business *seed.Business // once it is open
-	fresh    bool           // it was begun now; likewise
 }
 
 // demoAnchor is the member of the account's metadata that says when its business was begun to be made up.
@@ -96,7 +95,7 @@ func (b *demoBusiness) open(ctx context.Context) error {
 			if r.Body.Metadata == nil {
 				r.Body.Metadata = map[string]string{}
 			}
-			r.Body.Metadata[demoAnchor], b.fresh = time.Now().UTC().Format(time.RFC3339), true
+			r.Body.Metadata[demoAnchor] = time.Now().UTC().Format(time.RFC3339)
 			if r.Body.Timezone == "" || r.Body.Timezone == "UTC" {
 				r.Body.Timezone = zoneName
 			}

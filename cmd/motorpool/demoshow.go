@@ -30,9 +30,8 @@ func loadShow() (*demoShow, error) {
 	return &demoShow{rentals: rentals, tracking: tracking}, err
 }
 
-// run makes both accounts where they are missing and plays them until ctx ends. The rental business is made up before
-// ready is called, and before anybody gets a key or anything is heard of, unless that was begun by an earlier start.
-// Its vehicles are heard of when it stands, so that what can be seen agrees at any moment.
+// run makes both accounts where they are missing and plays them until ctx ends. It calls ready before the past of the
+// rental business is made up. Its vehicles are heard of when that stands, so that what can be seen agrees at any moment.
 func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
 	made, err := newRecords(p.db)
 	if err != nil {
@@ -54,9 +53,6 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		b := &demoBusiness{records: made, fleet: d.rentals, seed: 1, years: 2, atOnce: 2, log: p.log}
 		if err := b.open(running); err != nil {
 			return err
-		}
-		if b.fresh {
-			b.make(running)
 		}
 		all.Go(func() error { return d.tracking.play(running, uniqueIDs, time.Now, publish, p.log) })
 		for _, a := range []struct {
@@ -80,9 +76,7 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		if err := ready(); err != nil {
 			return err
 		}
-		if !b.fresh {
-			b.make(running)
-		}
+		b.make(running)
 		all.Go(func() error {
 			b.keep(running)
 			return nil
