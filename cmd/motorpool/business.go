@@ -148,15 +148,17 @@ func openDesk(db driver.Conn, node uint64, now func() time.Time, log *slog.Logge
 // demoEvery is how often the business does what has come due.
 const demoEvery = 30 * time.Second
 
-// make makes the business up to now, and returns when that stands or ctx has ended.
-func (b *demoBusiness) make(ctx context.Context) {
+// make makes the business up to now, and says whether that stands: not if ctx ends before.
+func (b *demoBusiness) make(ctx context.Context) bool {
 	ticker := time.NewTicker(demoEvery)
 	defer ticker.Stop()
 	b.log.Info("the demo's two years of business are being made up")
 	begun := time.Now()
-	if b.insist(ctx, ticker, func() error { return b.business.Make(ctx, begun) }) {
+	made := b.insist(ctx, ticker, func() error { return b.business.Make(ctx, begun) })
+	if made {
 		b.log.Info("the demo has two years of bookings", "seconds", int(time.Since(begun).Seconds()))
 	}
+	return made
 }
 
 // keep does what has come due, until ctx ends.

@@ -76,7 +76,9 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 		if err := ready(); err != nil {
 			return err
 		}
-		b.make(running)
+		if !b.make(running) {
+			return nil // it was told to end meanwhile
+		}
 		all.Go(func() error {
 			b.keep(running)
 			return nil
