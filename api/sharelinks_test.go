@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // opened opens a share link as a stranger does, without a credential.
@@ -82,6 +83,41 @@ func TestAShareLinkShowsWhatWasChosenAndNothingElse(t *testing.T) {
 	_, none := w.shared(fmt.Sprintf(`{"vehicle_id":%q,"expires_at":%q}`, w.vehicle(`{"make":"A","model":"B"}`), until))
 	if _, text := w.opened(none); !strings.Contains(text, `"state":"nowhere"`) || strings.Contains(text, `"place"`) {
 		t.Errorf("a vehicle without a place: %s", text)
+	}
+}
+
+// TestAShareLinkOfABookingShowsNothingOfBeforeIt: who had the vehicle before is nobody's business.
+func TestAShareLinkOfABookingShowsNothingOfBeforeIt(t *testing.T) {
+	w := newWorld(t)
+	v, other := w.vehicle(`{"make":"A","model":"B"}`), w.vehicle(`{"make":"A","model":"C"}`)
+	w.park(w.account, v, 30.5, -97.5)
+	at := func(d time.Duration) record.Instant { return record.InstantOf(noon.Time().Add(d)) }
+	for name, c := range map[string]struct {
+		status string
+		since  time.Duration
+		swap   time.Duration
+		want   string
+	}{
+		"not begun":                     {record.BookingConfirmed, 0, 0, "not_begun"},
+		"picked up before":              {record.BookingActive, -time.Hour, 0, "live"},
+		"picked up since":               {record.BookingActive, time.Minute, 0, "nowhere"},
+		"had another vehicle till then": {record.BookingActive, -time.Hour, time.Minute, "nowhere"},
+		"over":                          {record.BookingCompleted, -time.Hour, 0, "ended"},
+	} {
+		b := record.Booking{Status: c.status}
+		b.VehicleID = v
+		if c.status != record.BookingConfirmed {
+			b.ActualPickupAt = at(c.since)
+		}
+		if c.swap > 0 {
+			b.VehicleSwaps = []record.VehicleSwap{{VehicleID: other, From: at(c.since), Until: at(c.swap)}}
+		}
+		_, secret := w.shared(fmt.Sprintf(`{"booking_id":%q,"expires_at":%q}`, w.booking(b), w.later(time.Hour)))
+		status, text := w.opened(secret)
+		if status != 200 || !strings.Contains(text, `"state":"`+c.want+`"`) ||
+			strings.Contains(text, `"place"`) != (c.want == "live") {
+			t.Errorf("%s: %d %s, want %s", name, status, text, c.want)
+		}
 	}
 }
 

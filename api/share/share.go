@@ -321,7 +321,8 @@ func (a *API) locate(ctx context.Context, account fleet.AccountID, vehicle fleet
 		return nil
 	}
 	way := query.TrackFilter{Account: account, Vehicle: vehicle,
-		From: max(since, at.FixTime-fleet.Millis(behind.Milliseconds())), To: at.FixTime + 1, Without: fleet.DoubtfulFlags, Every: behind / most}
+		From: max(since, at.FixTime-fleet.Millis(behind.Milliseconds())),
+		To:   at.FixTime + 1, Without: fleet.DoubtfulFlags, Every: behind / most}
 	for p, err := range query.Track(ctx, a.DB, way) {
 		if err != nil {
 			return err

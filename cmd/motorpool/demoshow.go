@@ -31,7 +31,8 @@ func loadShow() (*demoShow, error) {
 }
 
 // run makes both accounts where they are missing and plays them until ctx ends. It calls ready before the past of the
-// rental business is made up. Its vehicles are heard of when that stands, so that what can be seen agrees at any moment.
+// rental business is made up. Its vehicles are heard of when that stands, so that what can be seen agrees at any
+// moment.
 func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, ready func() error) error {
 	made, err := newRecords(p.db)
 	if err != nil {
