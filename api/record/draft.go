@@ -239,7 +239,7 @@ func (d *Draft) Len() int {
 // be decided again upon what stands now. After any other error it is open whether it stands. What follows is for
 // SettleDrafts.
 func (d *Draft) Write(ctx context.Context) error {
-	if len(d.heads) == 0 {
+	if len(d.all) == 0 && d.heads[d.gate] == nil { // at most what was refused
 		return nil
 	}
 	held, err := d.writeClaims(ctx)

@@ -25,6 +25,13 @@ type Trials struct {
 	Most     int // fixes and measurements that are looked at for one trial
 }
 
+// Most of what a trial of one rule comes to, beside Trials.Most: alerts, which are held in memory, and vehicles, which
+// are read one after the other.
+const (
+	mostTrialAlerts   = 100_000
+	mostTrialVehicles = 1_000
+)
+
 // settling is how long before a trial its vehicles are derived from, so that it is known where they are, and whether
 // they stand, when it begins.
 const settling = day
@@ -61,14 +68,17 @@ func (t *Trials) TryRule(ctx context.Context, account fleet.AccountID, body []by
 	if err != nil {
 		return nil, err
 	}
-	total := 0
+	total, vehicles := 0, 0
 	for _, n := range counts {
-		total += n
+		if total += n; n > 0 {
+			vehicles++
+		}
 	}
 	if total > t.Most {
-		return nil, fleet.Invalid(fleet.FieldError{Pointer: "/until", Code: "too_large", Detail: fmt.Sprintf(
-			"there are %d positions and measurements to look at, and at most %d are: choose a shorter time or fewer vehicles",
-			total, t.Most)})
+		return nil, tooLarge("there are %d positions and measurements to look at, and at most %d are", total, t.Most)
+	}
+	if vehicles > mostTrialVehicles {
+		return nil, tooLarge("%d vehicles have reported, and at most %d are looked at", vehicles, mostTrialVehicles)
 	}
 	var all []query.Derived[*fleet.Alert]
 	for _, w := range windows {
@@ -82,12 +92,23 @@ func (t *Trials) TryRule(ctx context.Context, account fleet.AccountID, body []by
 		for _, a := range alerts {
 			all = append(all, query.Derived[*fleet.Alert]{Entity: a, Vehicle: w.key.Vehicle})
 		}
+		if len(all) > mostTrialAlerts {
+			return nil, errTrialAlerts
+		}
 	}
 	slices.SortStableFunc(all, func(a, b query.Derived[*fleet.Alert]) int {
 		return cmp.Compare(a.Entity.Start, b.Entity.Start)
 	})
 	return all, nil
 }
+
+// tooLarge is the fault of a trial that would take too much.
+func tooLarge(format string, args ...any) error {
+	return fleet.Invalid(fleet.FieldError{Pointer: "/until", Code: "too_large",
+		Detail: fmt.Sprintf(format, args...) + ": choose a shorter time or fewer vehicles"})
+}
+
+var errTrialAlerts = tooLarge("the rule would have raised more than %d alerts", mostTrialAlerts)
 
 // try derives one vehicle, and returns the alerts that came of it.
 func (f *Follower) try(ctx context.Context, w window, until fleet.Millis) ([]*fleet.Alert, error) {
@@ -118,7 +139,9 @@ func (f *Follower) try(ctx context.Context, w window, until fleet.Millis) ([]*fl
 			return nil, err
 		}
 		machine.Step(&state, inputs, &out)
-		take()
+		if take(); len(alerts) > mostTrialAlerts {
+			return nil, errTrialAlerts
+		}
 		w.after = reached
 	}
 	machine.Advance(&state, until, &out)
