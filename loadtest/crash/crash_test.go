@@ -70,7 +70,7 @@ func TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce(t *testing.T) {
 	for round := 0; round < 4 || run.soaking(); round++ {
 		second, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 		run.check(err)
-		time.Sleep(time.Duration(2000+rand.IntN(1500)) * time.Millisecond)
+		time.Sleep(time.Duration(4000+rand.IntN(1500)) * time.Millisecond) // one that is still beginning would say so
 		if round%2 == 0 {
 			_, _, err = second.Stop()
 			run.check(err)
