@@ -109,12 +109,19 @@ func (m *machine) setting(name string) string {
 	return ""
 }
 
-// freeAddr is an address that nobody listens on, outside the ports that the system gives to whoever connects to
-// somebody: one of those may be taken before it is used.
+// given are the ports of freeAddr so far.
+var given sync.Map
+
+// freeAddr is an address that nobody listens on and that no test was given before, outside the ports that the system
+// gives to whoever connects to somebody: one of those may be taken before it is used.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	for range 1000 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12_000+rand.N(20_000)))
+		port := 12_000 + rand.N(20_000)
+		if _, again := given.LoadOrStore(port, true); again {
+			continue
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			defer l.Close()
 			return l.Addr().String()
