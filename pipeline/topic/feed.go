@@ -84,8 +84,9 @@ type Feed struct {
 	client *kafka.Client
 	most   int // bytes of a message
 
-	batched *kafka.Writer // for messages up to batchBytes
-	single  *kafka.Writer // for larger ones
+	few     *kafka.Writer // for calls with few messages, of up to batchBytes each
+	batched *kafka.Writer // for calls with more of them
+	single  *kafka.Writer // for larger messages
 }
 
 const (
@@ -94,6 +95,11 @@ const (
 	batchBytes   = 900_000
 	batchRows    = 10_000
 	batchTimeout = 5 * time.Millisecond // what a lone message waits for company
+
+	// A writer makes room for all rows of a batch at the first of them: 1.5 MB for batchRows, which is most of what a
+	// fix would cost that comes alone.
+	fewRows    = 100
+	fewTimeout = time.Millisecond
 
 	messageOverhead = 128 // bytes of a record beside key, value and headers, at most
 )
@@ -133,6 +139,7 @@ func NewFeed(c Config) (*Feed, error) {
 	return &Feed{
 		client:  client,
 		most:    c.MaxMessageBytes,
+		few:     writer(fewRows, batchBytes, fewTimeout),
 		batched: writer(batchRows, batchBytes, batchTimeout),
 		single:  writer(1, int64(c.MaxMessageBytes)+messageOverhead, time.Millisecond),
 	}, nil
@@ -140,7 +147,7 @@ func NewFeed(c Config) (*Feed, error) {
 
 // Close sends what is still waiting and ends the connections.
 func (f *Feed) Close() error {
-	err := errors.Join(f.batched.Close(), f.single.Close())
+	err := errors.Join(f.few.Close(), f.batched.Close(), f.single.Close())
 	Disconnect(f.client)
 	return err
 }
@@ -201,7 +208,11 @@ func (f *Feed) write(ctx context.Context, topic string, messages []kafka.Message
 		}
 	}
 	if small {
-		return wrap(topic, spread(f.batched.WriteMessages(ctx, messages...), len(messages)))
+		w := f.batched
+		if len(messages) <= fewRows {
+			w = f.few
+		}
+		return wrap(topic, spread(w.WriteMessages(ctx, messages...), len(messages)))
 	}
 
 	errs := make([]error, len(messages))
