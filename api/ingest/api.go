@@ -7,7 +7,9 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/query"
 )
 
 // Publisher puts reports of an account's devices on a topic and returns when all of them are acknowledged.
@@ -28,12 +30,21 @@ type API struct {
 	Reader    RecordReader // without it neither Traccar's positions nor dead letters are taken
 
 	desk     *desk.Desk
-	trackers *knownTrackers
+	trackers *knownTrackers[query.TrackerName] // of accounts whose keys report
+	phones   *knownTrackers[string]            // that report for themselves, by their unique ids
 }
 
 // New makes the ways in on a server. It registers no routes.
 func New(s *rest.Server, d *desk.Desk, publisher Publisher, reader RecordReader) *API {
 	a := &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
-	a.trackers = newKnownTrackers(a)
+	a.trackers = newKnownTrackers(a.Now,
+		func(ctx context.Context, names []query.TrackerName) (map[query.TrackerName]query.Tracker, error) {
+			return query.FindTrackers(ctx, a.DB, names...)
+		})
+	a.phones = newKnownTrackers(a.Now,
+		func(ctx context.Context, uniqueIDs []string) (map[string]query.Tracker, error) {
+			return query.TrackersByUniqueID(ctx, a.DB, uniqueIDs...)
+		})
+	d.Store.Beside(record.Devices.Name, "intake looks again", a.forgetWritten)
 	return a
 }

@@ -358,7 +358,7 @@ func (a *API) identify(ctx context.Context, account fleet.AccountID, items []ite
 	if len(names) == 0 {
 		return nil
 	}
-	found, err := a.trackers.find(ctx, names)
+	found, err := a.trackers.find(ctx, names...)
 	if err != nil {
 		return err
 	}

@@ -97,15 +97,11 @@ type osmandIntake struct {
 
 // NewOsmandIntake makes the intake of messages of OsmAnd, which knows no tracker yet.
 func NewOsmandIntake(a *API) *osmandIntake {
-	rules := auth.Config{CacheFor: TrackerTime, CacheSize: OsmandRemember, Failures: OsmandFailsPerMin,
-		Window: time.Minute}
+	// The doorkeeper remembers who has proved to be a device, and leaves it to the API how long that holds.
+	rules := auth.Config{CacheSize: OsmandRemember, Failures: OsmandFailsPerMin, Window: time.Minute}
 	// A device that does not exist has no token.
-	all := &together[string, query.Tracker]{atOnce: lookUpsAtOnce, most: lookUpNames,
-		ask: func(ctx context.Context, uniqueIDs []string) (map[string]query.Tracker, error) {
-			return query.TrackersByUniqueID(ctx, a.DB, uniqueIDs...)
-		}}
 	find := func(ctx context.Context, uniqueID string) (query.Tracker, error) {
-		found, err := all.find(ctx, uniqueID)
+		found, err := a.phones.find(ctx, uniqueID)
 		return found[uniqueID], err
 	}
 	proves := func(token string, tracker query.Tracker) bool { return auth.Matches(token, tracker.TokenSHA256) }
