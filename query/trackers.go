@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -72,6 +73,15 @@ func TrackersByUniqueID(ctx context.Context, db driver.Conn, uniqueIDs ...string
 		found[t.UniqueID] = t
 	}
 	return found, err
+}
+
+// ChangedTrackers returns the devices of all accounts that were written since a time, in use or not; of each its account
+// and its id.
+func ChangedTrackers(ctx context.Context, db driver.Conn, since time.Time) ([]TrackerName, error) {
+	return schemas.AllRows(ctx, db, "find changed devices", schemas.Query("devices_changed"),
+		[]any{clickhouse.Named("since", since.UnixMilli())}, func(n *TrackerName, row schemas.Row) error {
+			return row.Scan((*uint64)(&n.Account), (*uint64)(&n.ID))
+		})
 }
 
 func (t *Tracker) scan(row schemas.Row) error {

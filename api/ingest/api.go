@@ -4,6 +4,7 @@ package ingest
 
 import (
 	"context"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk"
@@ -37,11 +38,14 @@ type API struct {
 // New makes the ways in on a server. It registers no routes.
 func New(s *rest.Server, d *desk.Desk, publisher Publisher, reader RecordReader) *API {
 	a := &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
-	a.trackers = newKnownTrackers(a.Now,
+	changed := func(ctx context.Context, since time.Time) ([]query.TrackerName, error) {
+		return query.ChangedTrackers(ctx, a.DB, since)
+	}
+	a.trackers = newKnownTrackers(a.Now, changed,
 		func(ctx context.Context, names []query.TrackerName) (map[query.TrackerName]query.Tracker, error) {
 			return query.FindTrackers(ctx, a.DB, names...)
 		})
-	a.phones = newKnownTrackers(a.Now,
+	a.phones = newKnownTrackers(a.Now, changed,
 		func(ctx context.Context, uniqueIDs []string) (map[string]query.Tracker, error) {
 			return query.TrackersByUniqueID(ctx, a.DB, uniqueIDs...)
 		})

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,24 +12,26 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// knownTrackers finds the trackers that reports are of, by some sort of name. Those that were found are remembered for
-// TrackerTime, unless this process writes of them; those that were not are looked for each time, since a new one
-// reports at once. Those that report all the time are looked up again before they are too old, many in one question, so
-// that the store is asked a few times a second however many report. It is safe for concurrent use.
+// knownTrackers finds the trackers that reports are of, by some sort of name. Those that were found are remembered until
+// they are written again: while reports come in, the store is asked each second which trackers were written by whom
+// ever, however many report. Those that were not found are looked for each time, since a new one reports at once. It is
+// safe for concurrent use.
 type knownTrackers[K comparable] struct {
 	together together[K, query.Tracker]
+	changed  func(ctx context.Context, since time.Time) ([]query.TrackerName, error)
 	now      func() time.Time
 
 	mu       sync.Mutex // guards what follows
 	found    *lru.Cache[K, knownTracker]
-	forgot   int // grows when something is forgotten: what was asked before may be older
-	aging    map[K]struct{}
-	renewing bool
+	forgot   int       // grows when something is forgotten: what was asked before may be older
+	used     time.Time // newest question
+	watched  time.Time // all that was written until then is forgotten
+	watching bool
 }
 
 type knownTracker struct {
 	query.Tracker
-	until time.Time
+	asked time.Time
 }
 
 // Bounds of what is asked of the store together.
@@ -39,16 +40,21 @@ const (
 	lookUpNames   = 1000
 )
 
-// renewEvery is how long those that get old are gathered before they are looked up again.
-const renewEvery = 200 * time.Millisecond
+const (
+	watchEvery = time.Second
+	watchIdle  = time.Minute      // without a question, after which nobody watches
+	watchAgain = 30 * time.Second // by which clocks of processes and their replicas of the store may differ
+	rememberAt = 10 * time.Minute // most, as rows are seldom but sometimes written anew in their place
+)
 
 func newKnownTrackers[K comparable](now func() time.Time,
+	changed func(ctx context.Context, since time.Time) ([]query.TrackerName, error),
 	ask func(context.Context, []K) (map[K]query.Tracker, error)) *knownTrackers[K] {
 	found, err := lru.New[K, knownTracker](OsmandRemember)
 	if err != nil {
 		panic(err) // for no such size
 	}
-	return &knownTrackers[K]{now: now, found: found, aging: map[K]struct{}{},
+	return &knownTrackers[K]{now: now, found: found, changed: changed,
 		together: together[K, query.Tracker]{atOnce: lookUpsAtOnce, most: lookUpNames, ask: ask}}
 }
 
@@ -62,12 +68,12 @@ func (k *knownTrackers[K]) find(ctx context.Context, names ...K) (map[K]query.Tr
 	if err != nil {
 		return nil, err
 	}
-	k.remember(asked, unknown, found)
 	for _, name := range unknown {
 		if tracker, ok := found[name]; ok {
 			all[name] = tracker
 		}
 	}
+	k.remember(asked, unknown, all)
 	return all, nil
 }
 
@@ -81,24 +87,23 @@ type look struct {
 func (k *knownTrackers[K]) recall(ctx context.Context, names []K) (all map[K]query.Tracker, unknown []K, asked look) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	asked = look{k.now(), k.forgot}
+	now := k.now()
+	k.used = now
+	if !k.watching {
+		k.watching = true
+		go k.watch(context.WithoutCancel(ctx))
+	}
 	all = make(map[K]query.Tracker, len(names))
 	for _, name := range names {
 		known, ok := k.found.Get(name)
-		if !ok || !asked.at.Before(known.until) {
+		age := now.Sub(known.asked)
+		if ok && (age < TrackerTime || age < rememberAt && now.Sub(k.watched) < TrackerTime) {
+			all[name] = known.Tracker
+		} else {
 			unknown = append(unknown, name)
-			continue
-		}
-		all[name] = known.Tracker
-		if asked.at.Add(TrackerTime / 2).After(known.until) {
-			k.aging[name] = struct{}{}
 		}
 	}
-	if len(k.aging) > 0 && !k.renewing {
-		k.renewing = true
-		go k.renew(context.WithoutCancel(ctx))
-	}
-	return all, unknown, asked
+	return all, unknown, look{now, k.forgot}
 }
 
 // remember keeps what was found of the names, and nothing of those that were not, unless something was forgotten since
@@ -111,40 +116,66 @@ func (k *knownTrackers[K]) remember(asked look, names []K, found map[K]query.Tra
 	}
 	for _, name := range names {
 		if tracker, ok := found[name]; ok {
-			k.found.Add(name, knownTracker{tracker, asked.at.Add(TrackerTime)})
+			k.found.Add(name, knownTracker{tracker, asked.at})
 		} else {
 			k.found.Remove(name)
 		}
 	}
 }
 
-// renew looks up again what gets old, until nothing does. If the store does not answer, what is remembered ends in its
-// time, and whoever asks then is told why.
-func (k *knownTrackers[K]) renew(ctx context.Context) {
+// watch forgets what is written, while somebody asks. If the store does not answer, what is remembered ends in its time,
+// and whoever asks then is told why.
+func (k *knownTrackers[K]) watch(ctx context.Context) {
 	for {
-		time.Sleep(renewEvery)
-		names, asked := k.takeAging()
-		if len(names) == 0 {
+		since, began, over := k.toWatch()
+		if over {
 			return
 		}
-		for some := range slices.Chunk(names, lookUpNames) {
-			if found, err := k.together.find(ctx, some...); err == nil {
-				k.remember(asked, some, found)
-			}
+		asking, cancel := context.WithTimeout(ctx, answerTime)
+		names, err := k.changed(asking, since)
+		cancel()
+		if err == nil {
+			k.forgetWhat(names, began)
 		}
+		time.Sleep(watchEvery)
 	}
 }
 
-// takeAging returns what is to be looked up again; nothing, if this is over.
-func (k *knownTrackers[K]) takeAging() (names []K, asked look) {
+// toWatch returns since when writes are to be looked for, and the time; or that nobody asks any more.
+func (k *knownTrackers[K]) toWatch() (since, began time.Time, over bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for name := range k.aging {
-		names = append(names, name)
+	began = k.now()
+	if began.Sub(k.used) > watchIdle {
+		k.watching = false
+		return since, began, true
 	}
-	clear(k.aging)
-	k.renewing = len(names) > 0
-	return names, look{k.now(), k.forgot}
+	since = k.watched
+	if oldest := began.Add(-rememberAt); since.Before(oldest) {
+		since = oldest // nothing that is older is remembered
+	}
+	return since.Add(-watchAgain), began, false
+}
+
+// forgetWhat has some devices looked up again, of all that were written until a time.
+func (k *knownTrackers[K]) forgetWhat(names []query.TrackerName, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.watched = until
+	if len(names) == 0 {
+		return
+	}
+	k.forgot++
+	written := make(map[query.TrackerName]struct{}, len(names))
+	for _, name := range names {
+		written[name] = struct{}{}
+	}
+	for _, name := range k.found.Keys() {
+		known, _ := k.found.Peek(name)
+		if _, ok := written[query.TrackerName{Account: known.Account, ID: known.ID}]; ok {
+			k.found.Remove(name)
+		}
+	}
 }
 
 // forget has trackers looked up again.

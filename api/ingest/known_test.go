@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -16,8 +17,14 @@ import (
 type trackersInUse struct {
 	sync.Mutex
 	gone      map[int]bool
+	written   map[int]time.Time
 	away      bool
 	questions int
+	looks     int // for what was written
+}
+
+func newTrackersInUse() *trackersInUse {
+	return &trackersInUse{gone: map[int]bool{}, written: map[int]time.Time{}}
 }
 
 func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Tracker, error) {
@@ -30,10 +37,32 @@ func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Track
 	found := map[int]query.Tracker{}
 	for _, name := range names {
 		if !s.gone[name] {
-			found[name] = query.Tracker{UniqueID: fmt.Sprint(name)}
+			found[name] = query.Tracker{Account: 1, ID: fleet.DeviceID(name), UniqueID: fmt.Sprint(name)}
 		}
 	}
 	return found, nil
+}
+
+func (s *trackersInUse) changed(_ context.Context, since time.Time) (all []query.TrackerName, err error) {
+	s.Lock()
+	defer s.Unlock()
+	s.looks++
+	if s.away {
+		return nil, errors.New("the store is away")
+	}
+	for name, at := range s.written {
+		if !at.Before(since) {
+			all = append(all, query.TrackerName{Account: 1, ID: fleet.DeviceID(name)})
+		}
+	}
+	return all, nil
+}
+
+// takeOut takes a tracker out of use, as another process does.
+func (s *trackersInUse) takeOut(name int) {
+	s.Lock()
+	defer s.Unlock()
+	s.gone[name], s.written[name] = true, time.Now()
 }
 
 func (s *trackersInUse) set(change func(*trackersInUse)) {
@@ -42,12 +71,13 @@ func (s *trackersInUse) set(change func(*trackersInUse)) {
 	change(s)
 }
 
-// Two thousand trackers that report every half a second cost a few questions a second; one that is taken out of use is
-// refused within TrackerTime; a store that is away for a moment stops nobody, and one that stays away is told of.
-func TestTrackersThatReportAreLookedUpAgainTogether(t *testing.T) {
+// Two thousand trackers that report every ten seconds are looked up once, and the store is asked each second what was
+// written; one that another process takes out of use is refused within TrackerTime; a store that is away for a moment
+// stops nobody, and one that stays away is told of. Nobody watches where nobody reports.
+func TestTrackersThatReportAreRememberedUntilTheyAreWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &trackersInUse{gone: map[int]bool{}}
-		k := newKnownTrackers(time.Now, store.ask)
+		store := newTrackersInUse()
+		k := newKnownTrackers(time.Now, store.changed, store.ask)
 		report := func(from, to int) (missing, failed int) {
 			for name := from; name < to; name++ {
 				switch found, err := k.find(t.Context(), name); {
@@ -57,36 +87,34 @@ func TestTrackersThatReportAreLookedUpAgainTogether(t *testing.T) {
 					missing++
 				}
 			}
-			time.Sleep(500 * time.Millisecond)
-			synctest.Wait()
 			return missing, failed
 		}
 		report(0, 2000)
-		store.set(func(s *trackersInUse) { s.questions = 0 })
-		for range 120 { // a minute
+		store.set(func(s *trackersInUse) { s.questions, s.looks = 0, 0 })
+		for range 6 { // a minute
+			time.Sleep(10 * time.Second)
 			if missing, failed := report(0, 2000); missing+failed > 0 {
 				t.Fatalf("%d missing, %d failed", missing, failed)
 			}
 		}
 		store.set(func(s *trackersInUse) {
-			if s.questions > 60*2 || s.questions < 60/int(TrackerTime/time.Second)*2 {
-				t.Errorf("%d questions in a minute", s.questions)
+			if s.questions > 0 || s.looks < 59 || s.looks > 61 {
+				t.Errorf("%d questions and %d looks in a minute", s.questions, s.looks)
 			}
-			s.gone[7] = true
 		})
-		for range 2 * TrackerTime / time.Second {
-			report(0, 2000)
-		}
+		store.takeOut(7)
+		time.Sleep(TrackerTime)
 		if missing, _ := report(0, 20); missing != 1 {
 			t.Errorf("%d are refused of one that is gone", missing)
 		}
+		time.Sleep(2 * watchAgain)
+		report(0, 2000)
 		store.set(func(s *trackersInUse) { s.away = true })
+		time.Sleep(2 * time.Second)
 		if missing, failed := report(20, 2000); missing+failed > 0 {
 			t.Errorf("%d missing, %d failed while the store is away for a moment", missing, failed)
 		}
-		for range 2 * TrackerTime / time.Second {
-			report(20, 2000)
-		}
+		time.Sleep(TrackerTime)
 		if _, failed := report(20, 2000); failed != 1980 {
 			t.Errorf("%d fail after the store has long been away", failed)
 		}
@@ -94,16 +122,29 @@ func TestTrackersThatReportAreLookedUpAgainTogether(t *testing.T) {
 		if missing, failed := report(20, 2000); missing+failed > 0 {
 			t.Errorf("%d missing, %d failed when the store is back", missing, failed)
 		}
+		time.Sleep(watchIdle + 2*watchEvery)
+		store.set(func(s *trackersInUse) { s.looks = 0 })
+		time.Sleep(time.Hour)
+		store.set(func(s *trackersInUse) {
+			if s.looks > 0 {
+				t.Errorf("%d looks while nobody reports", s.looks)
+			}
+		})
+		store.takeOut(8)
+		if missing, failed := report(0, 20); missing != 2 || failed > 0 {
+			t.Errorf("after an hour %d missing, %d failed", missing, failed)
+		}
+		time.Sleep(watchIdle + 2*watchEvery) // the watch ends within the test
 	})
 }
 
 // What was asked before a write is not remembered after it.
 func TestATrackerThatWasWrittenIsLookedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &trackersInUse{gone: map[int]bool{}}
+		store := newTrackersInUse()
 		var k *knownTrackers[int]
 		meanwhile := func() {}
-		k = newKnownTrackers(time.Now, func(ctx context.Context, names []int) (map[int]query.Tracker, error) {
+		k = newKnownTrackers(time.Now, store.changed, func(ctx context.Context, names []int) (map[int]query.Tracker, error) {
 			found, err := store.ask(ctx, names)
 			meanwhile()
 			return found, err
@@ -128,5 +169,6 @@ func TestATrackerThatWasWrittenIsLookedUpAgain(t *testing.T) {
 		if found, err := k.find(t.Context(), 1); err != nil || len(found) != 0 {
 			t.Errorf("a tracker that was written: %v, %v", found, err)
 		}
+		time.Sleep(watchIdle + 2*watchEvery)
 	})
 }
