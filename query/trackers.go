@@ -75,8 +75,8 @@ func TrackersByUniqueID(ctx context.Context, db driver.Conn, uniqueIDs ...string
 	return found, err
 }
 
-// ChangedTrackers returns the devices of all accounts that were written since a time, in use or not; of each its account
-// and its id.
+// ChangedTrackers returns the devices of all accounts that were written since a time, in use or not; of each its
+// account and its id.
 func ChangedTrackers(ctx context.Context, db driver.Conn, since time.Time) ([]TrackerName, error) {
 	return schemas.AllRows(ctx, db, "find changed devices", schemas.Query("devices_changed"),
 		[]any{clickhouse.Named("since", since.UnixMilli())}, func(n *TrackerName, row schemas.Row) error {

@@ -12,10 +12,10 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// knownTrackers finds the trackers that reports are of, by some sort of name. Those that were found are remembered until
-// they are written again: while reports come in, the store is asked each second which trackers were written by whom
-// ever, however many report. Those that were not found are looked for each time, since a new one reports at once. It is
-// safe for concurrent use.
+// knownTrackers finds the trackers that reports are of, by some sort of name. Those that were found are remembered
+// until somebody writes them: while reports come in, however many, the store is asked each second which trackers were
+// written. Those that were not found are looked for each time, since a new one reports at once. It is safe for
+// concurrent use.
 type knownTrackers[K comparable] struct {
 	together together[K, query.Tracker]
 	changed  func(ctx context.Context, since time.Time) ([]query.TrackerName, error)
@@ -123,8 +123,8 @@ func (k *knownTrackers[K]) remember(asked look, names []K, found map[K]query.Tra
 	}
 }
 
-// watch forgets what is written, while somebody asks. If the store does not answer, what is remembered ends in its time,
-// and whoever asks then is told why.
+// watch forgets what is written, while somebody asks. If the store does not answer, what is remembered ends in its
+// time, and whoever asks then is told why.
 func (k *knownTrackers[K]) watch(ctx context.Context) {
 	for {
 		since, began, over := k.toWatch()
