@@ -1,6 +1,9 @@
 package schemas_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Rental 1 has vehicle 1, with a tank of 10 gallons, from 1 March 10:00 to 3 March 10:00 UTC. Rental 2, by a
 // platform, takes it ten minutes later, swaps it for vehicle 2, with a battery of 50 kWh, a day later, and ends a
@@ -121,4 +124,35 @@ func TestTurnaround(t *testing.T) {
 	if rows[""] != nil && *rows[""]["returns"] != 0 {
 		t.Error("returns of days without any")
 	}
+}
+
+// A rental ends on the local day of its booking, whether its zone is one whose days bookings keep, another or the
+// account's; and a zone that the server does not know keeps no booking out.
+func TestARentalEndsOnTheDayOfItsZone(t *testing.T) {
+	db := openReports(t)
+	has(t, db, 1)
+	booked := func(account, id int, zone, returned string) {
+		record(t, db, "bookings", account, id, "2026-02-01 00:00:00", `{"status":"completed","currency":"USD","customer_id":"cus_31","vehicle_id":"veh_1",
+			"actual_pickup_at":"2026-03-01T10:00:00Z","timezone":"`+zone+`","actual_return_at":"`+returned+`"}`)
+	}
+	booked(7, 101, "Pacific/Auckland", "2026-03-04T11:30:00Z") // half past midnight
+	booked(7, 102, "America/Nome", "2026-03-04T08:30:00Z")     // half past eleven of the day before
+	booked(7, 103, "", "2026-03-04T05:30:00Z")                 // as late, in Chicago
+	booked(7, 104, "UTC", "2026-03-04T23:30:00Z")
+	booked(9, 105, "Moon/Tranquility", "2026-03-04T23:30:00Z")
+	var kept []string
+	if err := db.QueryRow(t.Context(), `SELECT arrayMap(d -> toString(d), groupArray(returned_on))
+		FROM (SELECT returned_on FROM bookings ORDER BY id)`).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(kept, " "); got != "2026-03-05 1970-01-01 1970-01-01 2026-03-04 1970-01-01" {
+		t.Errorf("bookings keep %s", got)
+	}
+	for report, figure := range map[string]string{"customers": "rentals", "rental_economics": "rentals", "turnaround": "returns"} {
+		rows := ask(t, db, report, "day")
+		want(t, rows, "2026-03-03", figure+" 2")
+		want(t, rows, "2026-03-04", figure+" 1")
+		want(t, rows, "2026-03-05", figure+" 1")
+	}
+	want(t, ask(t, db, "customer_cohorts", "month"), "2026-03-01", "customers 1")
 }

@@ -8,7 +8,8 @@
 -- price; of one that has none, such as an imported one, so many from its pickup on as it says, else as its planned time
 -- has, and one at least. What was agreed is agreed_minor,
 -- without taxes and what is only known later; it is divided among the days in proportion to their prices, or evenly where
--- there are none, and what is left over by rounding goes to the later ones. time_minors is the part for time and miles.
+-- there are none, and what is left over by rounding goes to the later ones: bookings have it (agreed_by_day). time_minors
+-- is the part for time and miles.
 -- How many days it has, and what was agreed, is as the booking stands now: an extension is taken for known since the
 -- confirmation, which the revision log would tell apart at the cost of reading every revision of every booking.
 -- The class is the one that was booked, or that of its vehicle where none was.
@@ -22,13 +23,13 @@ SELECT vehicle, if(booked = 0, transform(vehicle, classes.1, classes.2, toUInt64
     confirmed_ms, ended_ms, days,
     if(notEmpty(billed_minor) AND arrayMin(billed_minor) >= 0 AND arraySum(billed_minor) > 0, billed_minor, arrayMap(d -> toInt64(1), days)) AS weights,
     arrayPushFront(arrayCumSum(weights), 0) AS upto,
-    arrayPopFront(arrayDifference(arrayMap(u -> intDiv(agreed_minor * u, upto[-1]), upto))) AS minors,
+    agreed_by_day AS minors,
     arrayPopFront(arrayDifference(arrayMap(u -> intDiv(agreed_time_minor * u, upto[-1]), upto))) AS time_minors
 FROM
 (
     SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS booked,
         toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
-        toUInt64OrZero(substring(customer_id, 5)) AS customer, currency, agreed_minor, agreed_time_minor, billed_minor,
+        toUInt64OrZero(substring(customer_id, 5)) AS customer, currency, agreed_by_day, agreed_time_minor, billed_minor,
         if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone) AS local,
         toUnixTimestamp64Milli(if(confirmed_at > toDateTime64(0, 3, 'UTC'), confirmed_at, created_at)) AS confirmed_ms,
         toUnixTimestamp64Milli(if(status NOT IN ('cancelled', 'no_show', 'expired'), toDateTime64('2299-12-31', 3, 'UTC'),

@@ -48,22 +48,39 @@ FROM (
         sumIf(amount, measure = 'cost_finance') AS cost_finance,
         sumIf(amount, measure = 'cost_insurance') AS cost_insurance,
         sumIf(amount, measure = 'cost_other_fixed') AS cost_other_fixed,
-        sumIf(amount, kind IN ('payment', 'booking')) AS received,
-        -sumIf(amount, kind IN ('expense', 'work_order', 'toll') AND NOT of_capital) AS paid,
-        -sumIf(amount, of_capital) AS capital
+        toInt64(0) AS received, toInt64(0) AS paid, toInt64(0) AS capital
     FROM (
-        SELECT since AS local_date, vehicle, customer, channel, amount, '' AS kind, false AS of_capital,
+        SELECT since AS local_date, vehicle, customer, channel, amount,
             transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure
         FROM (/*query ledger_sums*/)
         WHERE {basis:String} != 'cash' AND currency = {currency:String}
             AND ledger_account IN (SELECT arrayJoin(arrayFilter((a, m) -> m != '', {accounts:Array(String)}, {measures:Array(String)})))
-        UNION ALL
+    )
+    WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+        AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+            OR vehicle IN (/*query vehicles_chosen*/))
+    GROUP BY began, number
+    UNION ALL
+    SELECT
+        if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
+            if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
+        multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
+            {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
+        if({group:String} = 'channel', any(channel), '') AS word,
+        toUInt64(0), toUInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
+        sumIf(amount, kind IN ('payment', 'booking')),
+        -sumIf(amount, kind IN ('expense', 'work_order', 'toll') AND NOT of_capital),
+        -sumIf(amount, of_capital)
+    FROM (
         SELECT local_date, vehicle, customer, channel, amount, kind,
             kind = 'expense' AND source IN (
                 SELECT id FROM expenses FINAL
                 WHERE account = {account:UInt64} AND {basis:String} = 'cash'
                     AND category IN ('vehicle_purchase', 'vehicle_sale', 'loan_principal')
-            ), ''
+            ) AS of_capital
         FROM ledger_flows
         WHERE {basis:String} = 'cash' AND account = {account:UInt64} AND ledger_account IN ('cash', 'deposits_held')
             AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}

@@ -3,7 +3,8 @@
 SELECT id AS booking, leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
     toUInt64OrZero(substring(pickup_location_id, 5)) AS location,
     CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel, toUInt64OrZero(substring(customer_id, 5)) AS customer,
-    toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+    if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F',
+        if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
     actual_pickup_at, if(toUnixTimestamp64Milli(pickup_at) = 0, actual_pickup_at, least(pickup_at, actual_pickup_at)) AS began_at,
     actual_return_at, return_at, billed_days, leg_vehicles, leg_from_ms, leg_until_ms, leg_mi, leg_fuel_pct,
     leg_battery_pct, included_mi, extra_mile_fee, mileage_charged, refuel_charged, recharge_charged, late_days

@@ -83,7 +83,8 @@ FROM (
                 -- of those that came back at one instant the one with the smaller id is the first
                 bitShiftLeft(toInt128(toUnixTimestamp64Milli(actual_return_at)), 64) + id AS instant,
                 if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
-                toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+                if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F',
+                    if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
                 toYear(day) * 12 + toMonth(day) AS month,
                 toUInt64OrZero(substring(vehicle_class_id, 5)) AS class, toUInt64OrZero(substring(pickup_location_id, 5)) AS location,
                 CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
@@ -102,4 +103,4 @@ FROM (
     GROUP BY key, came, k
 )
 GROUP BY key
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS do_not_merge_across_partitions_select_final = 1, short_circuit_function_evaluation = 'force_enable'

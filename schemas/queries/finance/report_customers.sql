@@ -50,7 +50,8 @@ FROM (
         SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
             toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
             toUInt64OrZero(substring(customer_id, 5)) AS customer, if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
-            toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+            if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F',
+                if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
             id IN (
                 SELECT toUInt64(min(bitShiftLeft(toInt128(toUnixTimestamp64Milli(actual_return_at)), 64) + id))
                 FROM bookings FINAL
@@ -93,4 +94,4 @@ LEFT JOIN (
 ) AS l ON l.customer = c.customer
 WHERE {totals_by_tag:Bool} OR NOT everything
 GROUP BY everything, place
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS do_not_merge_across_partitions_select_final = 1, short_circuit_function_evaluation = 'force_enable'

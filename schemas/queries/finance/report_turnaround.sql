@@ -65,7 +65,8 @@ FROM (
                             SELECT id, status, leg_vehicles, leg_from_ms, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
                                 toUInt64OrZero(substring(pickup_location_id, 5)) AS location, if(channel = '', 'direct', channel) AS way,
                                 if({group:String} = 'customer' OR notEmpty({customers:Array(UInt64)}), toUInt64OrZero(substring(customer_id, 5)), 0) AS customer,
-                                toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone))) AS day,
+                                if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F',
+                                    if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
                                 arrayJoin(arrayZip(leg_vehicles, leg_from_ms, leg_until_ms)) AS leg
                             FROM bookings FINAL
                             WHERE account = {account:UInt64} AND archived_at IS NULL AND status IN ('active', 'completed')
@@ -88,4 +89,4 @@ FROM (
 )
 ARRAY JOIN parts AS part
 GROUP BY key, everything
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS do_not_merge_across_partitions_select_final = 1, short_circuit_function_evaluation = 'force_enable'
