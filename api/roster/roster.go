@@ -80,6 +80,7 @@ type Roster struct {
 	records atomic.Int64
 	loading atomic.Int64  // bytes of what is being loaded
 	turns   chan struct{} // of those that load
+	fills   chan struct{} // of those that load what nobody waits for
 
 	mu   sync.Mutex
 	look *looking // that is under way
@@ -113,7 +114,7 @@ func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog
 		return nil, err
 	}
 	r := &Roster{cfg: cfg, db: db, log: log, start: time.Now(), tables: []string{logTable},
-		turns: make(chan struct{}, loadsAtOnce),
+		turns: make(chan struct{}, loadsAtOnce), fills: make(chan struct{}, 1),
 		kinds: map[*query.Listing]*kind{}, names: map[string]*kind{}}
 	for name, l := range Kinds {
 		k := &kind{listing: l, name: name, entries: map[fleet.AccountID]*entry{},
