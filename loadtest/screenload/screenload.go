@@ -123,7 +123,6 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 				return r, fmt.Errorf("%s from %s: %w", sort.name, base.Name, err)
 			}
 			cold.Name, cold.Base = sort.name+", at first", base.Name
-			fmt.Fprintln(os.Stderr, time.Now(), cold)
 			r.Sorts = append(r.Sorts, cold)
 			profiled := profile(ctx, o, base, sort.name)
 			s, err := measure(ctx, o, base.URL, base.used, sort.path)
@@ -131,7 +130,6 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 				return r, fmt.Errorf("%s from %s: %w", sort.name, base.Name, err)
 			}
 			s.Name, s.Base = sort.name, base.Name
-			fmt.Fprintln(os.Stderr, time.Now(), s)
 			r.Sorts = append(r.Sorts, s)
 		}
 	}
