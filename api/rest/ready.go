@@ -20,12 +20,17 @@ import (
 // to expand.
 type Ready[T any] struct {
 	// Facts tells what is known of records beside what they hold, in their order, and the instant for which it is known.
-	// What is the same pointer as before is the same.
-	Facts func(ctx context.Context, account fleet.AccountID, ids []uint64) (facts []any, now time.Time, err error)
+	Facts func(ctx context.Context, account fleet.AccountID, ids []uint64) (facts []Fact, now time.Time, err error)
 	// Show makes the views of records by such facts at an instant, and says of each in Shown.Until how long it holds.
-	Show func(ctx context.Context, records []record.Record[T], facts []any, now time.Time) ([]Shown, error)
+	Show func(ctx context.Context, records []record.Record[T], facts []Fact, now time.Time) ([]Shown, error)
 
 	pieces *roster.Pieces
+}
+
+// Fact is what is known of a record. What has the number of before is the same as before.
+type Fact struct {
+	Of     any
+	Number uint64
 }
 
 // ready returns records as they are answered to a request, with all members, in their order.
@@ -47,14 +52,14 @@ func (s *Resource[T]) ready(r *http.Request, stored []query.Stored) ([]*roster.P
 	var missing []int
 	for i := range stored {
 		of := roster.PieceOf{Account: account, ID: ids[i], Metric: metric}
-		if pieces[i] = s.Ready.pieces.Get(of, stored[i].Revision, facts[i], now); pieces[i] == nil {
+		if pieces[i] = s.Ready.pieces.Get(of, stored[i].Revision, facts[i].Number, now); pieces[i] == nil {
 			missing = append(missing, i)
 		}
 	}
 	if missing == nil {
 		return pieces, nil
 	}
-	records, theirs := make([]record.Record[T], len(missing)), make([]any, len(missing))
+	records, theirs := make([]record.Record[T], len(missing)), make([]Fact, len(missing))
 	for n, i := range missing {
 		if records[n], err = FromStored[T](account, stored[i]); err != nil {
 			return nil, err
@@ -71,7 +76,7 @@ func (s *Resource[T]) ready(r *http.Request, stored []query.Stored) ([]*roster.P
 			return nil, err
 		}
 		pieces[i] = &roster.Piece{JSON: bytes.Clone(bytes.TrimSuffix(text, []byte{'\n'})), Revision: stored[i].Revision,
-			Tag: ETagOf(stored[i].Revision, shown[n].Live), By: facts[i], From: now, Until: shown[n].Until}
+			Tag: ETagOf(stored[i].Revision, shown[n].Live), By: facts[i].Number, From: now, Until: shown[n].Until}
 		if now.Before(shown[n].Until) {
 			s.Ready.pieces.Put(roster.PieceOf{Account: account, ID: ids[i], Metric: metric}, pieces[i])
 		}

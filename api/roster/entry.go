@@ -379,7 +379,8 @@ func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []par
 	return nil
 }
 
-// readNew reads what is new in parts that have many rows, most of which are known: first what their revisions are.
+// readNew reads what is new in parts that have many rows, most of which are known: first what their revisions are. Of
+// an account of which very many are new all is loaded again in one go, by whoever asks, and no look is held up by it.
 func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.AccountID]*entry, of query.HeldOf,
 	read func(query.HeldOf) error) error {
 	wanted := map[fleet.AccountID][]uint64{}
@@ -397,6 +398,10 @@ func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.Account
 		return err
 	}
 	for account, ids := range wanted {
+		if len(ids) > idsReloaded {
+			r.forget(entries[account])
+			continue
+		}
 		for some := range slices.Chunk(ids, idsAtOnce) {
 			if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: some}); err != nil {
 				return err
@@ -434,8 +439,11 @@ func (r *Roster) readDoubtful(entries map[fleet.AccountID]*entry, found map[flee
 	return nil
 }
 
-// idsAtOnce are the ids that are named in one question.
-const idsAtOnce = 2000
+// Bounds of what is read by ids: how many are named in one question, and of how many new ones all is loaded again.
+const (
+	idsAtOnce   = 2000
+	idsReloaded = 5 * idsAtOnce
+)
 
 // lookAtLog has entries know which of their records the log has newer revisions of: whoever wrote them may have died
 // before their tables knew, and a single record is what the log says.

@@ -7,13 +7,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
 )
 
 // Facts keeps what was read of vehicles beside their records, each until a look finds that it may be other, or until it
-// is by time alone. What is not kept is read: for all who ask in one moment together.
+// is by time alone. What is not kept is read: for all who ask in one moment together. Of an account that somebody asks
+// about all vehicles are read beside that, many at once, and those that have become others again and again, so that
+// few wait.
 type Facts[T any] struct {
 	r    *Roster
 	now  func() time.Time
@@ -28,9 +31,23 @@ type Fact[T any] struct {
 	Value    T
 	Until    time.Time // the last instant at which it holds if nothing is written
 	Bookings []uint64  // by which it goes
-	Size     int       // bytes of memory, about
+	Size     int       // bytes of memory that the value has beside itself, about
 
 	since time.Time
+}
+
+// at says whether a fact holds at an instant.
+func (f *Fact[T]) at(now time.Time) bool { return !now.Before(f.since) && !now.After(f.Until) }
+
+// fleeting says that a fact did not hold for long after it was read: whoever asks has it read.
+func (f *Fact[T]) fleeting() bool { return f.Until.Before(f.since.Add(fillAfter)) }
+
+// factOver is about what it takes to have a fact by its vehicle.
+const factOver = 120
+
+// size is about how many bytes of memory a fact takes.
+func (f *Fact[T]) size() int64 {
+	return int64(int(unsafe.Sizeof(*f)) + factOver + f.Size + 8*cap(f.Bookings))
 }
 
 // factsOf are those of an account.
@@ -40,10 +57,15 @@ type factsOf[T any] struct {
 	gone    atomic.Bool
 	facts   sync.Map // by vehicle, *Fact[T]
 
+	filling atomic.Bool // somebody reads what is missing
+
 	mu      sync.Mutex // of whoever changes facts
 	bytes   int64
-	running *batch[T] // that is read
-	next    *batch[T] // of those who ask meanwhile
+	reading map[*batch[T]]bool // batches that are read
+	asking  bool               // somebody reads what is asked for
+	next    *batch[T]          // of those who ask meanwhile
+	filled  bool               // all was kept once
+	again   int64              // if filling failed: when it is tried again
 }
 
 // batch are vehicles of which facts are read together.
@@ -77,19 +99,18 @@ func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, vehicles []u
 	}
 	var missing []uint64
 	for i, id := range vehicles {
-		if kept, ok := a.facts.Load(id); ok {
-			if fact := kept.(*Fact[T]); !now.Before(fact.since) && !now.After(fact.Until) {
-				found[i] = &fact.Value
-				continue
-			}
+		if fact := a.at(id, now); fact != nil {
+			found[i] = &fact.Value
+		} else {
+			missing = append(missing, id)
 		}
-		missing = append(missing, id)
 	}
 	f.r.metrics.facts(len(vehicles)-len(missing), len(missing))
 	if len(missing) == 0 {
 		return found, now, nil
 	}
 	b := f.ask(a, account, missing)
+	f.fill(a, account)
 	select {
 	case <-b.done:
 	case <-ctx.Done():
@@ -150,7 +171,7 @@ func (f *Facts[T]) account(ctx context.Context, account fleet.AccountID) *factsO
 	if a == nil { // now that the parts are known that things are read of
 		f.mu.Lock()
 		if a = f.of[account]; a == nil {
-			a = &factsOf[T]{}
+			a = &factsOf[T]{reading: map[*batch[T]]bool{}}
 			f.of[account] = a
 		}
 		f.mu.Unlock()
@@ -167,9 +188,10 @@ func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, vehicles []uint64
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.next == nil {
-		a.next = &batch[T]{vehicles: map[uint64]bool{}, done: make(chan struct{})}
-		if a.running == nil {
-			go f.readAll(a, account)
+		a.next = newBatch[T]()
+		if !a.asking {
+			a.asking = true
+			go f.readAsked(a, account)
 		}
 	}
 	for _, id := range vehicles {
@@ -181,79 +203,149 @@ func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, vehicles []uint64
 // Bounds of reading facts.
 const (
 	factsWithin = 30 * time.Second
-	factsAtOnce = 1000
-	factsBeside = 300 // a question for so many takes little longer than one for a few
+	factsAtOnce = 1000        // that are asked for
+	fillAtOnce  = 5000        // of those that are missing
+	fillAfter   = time.Second // that what has become other is gathered for
 )
 
-// neighbours adds vehicles of an account to those of which facts are read, while they are few: those that come next by
-// their ids and are not known, which will most likely be asked for.
-func (r *Roster) neighbours(account fleet.AccountID, vehicles map[uint64]bool, known func(uint64) bool) {
-	e := r.kinds[&query.Vehicles].entry(account)
-	if e == nil || r.bytes.Load() > r.cfg.Memory {
-		return
-	}
-	v := e.view.Load()
-	if v == nil {
-		return
-	}
-	for _, first := range slices.Sorted(maps.Keys(vehicles)) {
-		for _, piece := range v.table.pieces[v.table.pieceBefore(first):] {
-			for _, h := range piece {
-				if len(vehicles) >= factsBeside {
-					return
-				}
-				if h.ID > first && !known(h.ID) {
-					vehicles[h.ID] = true
-				}
-			}
-		}
-	}
+func newBatch[T any]() *batch[T] {
+	return &batch[T]{vehicles: map[uint64]bool{}, done: make(chan struct{})}
 }
 
-// readAll reads batches until there is none.
-func (f *Facts[T]) readAll(a *factsOf[T], account fleet.AccountID) {
+// readAsked reads batches of what is asked for until there is none.
+func (f *Facts[T]) readAsked(a *factsOf[T], account fleet.AccountID) {
 	for {
 		a.mu.Lock()
 		b := a.next
-		a.running, a.next = b, nil
+		a.asking, a.next = b != nil, nil
 		a.mu.Unlock()
 		if b == nil {
 			return
 		}
-		f.readBatch(a, b, account)
-		a.mu.Lock()
-		if b.err == nil {
-			a.keep(f.r, b)
-		}
-		a.mu.Unlock()
-		close(b.done)
+		f.readBatch(a, b, account, f.r.turns, factsAtOnce)
 	}
 }
 
-func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID) {
-	ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
-	defer cancel()
-	if b.err = f.r.turn(ctx); b.err != nil {
+// fill begins to read what is missing of an account's vehicles, unless somebody does.
+func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
+	if a.filling.Swap(true) {
 		return
 	}
-	defer f.r.turnOver()
-	f.r.neighbours(account, b.vehicles, func(id uint64) bool {
-		_, ok := a.facts.Load(id)
-		return ok
-	})
+	go func() {
+		defer a.filling.Store(false)
+		a.mu.Lock()
+		first, again := !a.filled, a.again
+		a.mu.Unlock()
+		if f.r.clock() < again {
+			return
+		}
+		if !first {
+			time.Sleep(fillAfter)
+		}
+		for a.wanted(f.r) {
+			begun := time.Now()
+			b := f.missing(a, account)
+			if b == nil {
+				return
+			}
+			if len(b.vehicles) == 0 {
+				a.mu.Lock()
+				a.filled = true
+				a.mu.Unlock()
+				return
+			}
+			if f.readBatch(a, b, account, f.r.fills, fillAtOnce); b.err != nil {
+				f.r.metrics.failed.Inc()
+				f.r.log.Warn("what vehicles show could not be brought to memory, and comes from the store", "error", b.err)
+				a.mu.Lock()
+				a.again = f.r.clock() + int64(loadAgain)
+				a.mu.Unlock()
+				return
+			}
+			rest := time.Since(begun) // others have the store for as long
+			if first {
+				rest /= 4
+			}
+			time.Sleep(rest)
+		}
+	}()
+}
+
+// wanted says that facts of an account are to be there before they are asked for: somebody asks about it, and there is
+// room.
+func (a *factsOf[T]) wanted(r *Roster) bool {
+	return !a.gone.Load() && r.clock()-a.asked.Load() < int64(askedFor) && r.bytes.Load() < r.cfg.Memory/8*7
+}
+
+// missing are vehicles of an account of which nothing is kept that holds, as many as are read at once; nil if that
+// cannot be told.
+func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
+	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
+	defer cancel()
+	v, _ := f.r.viewOf(ctx, f.r.kinds[&query.Vehicles], account, f.r.clock())
+	if v == nil {
+		return nil
+	}
+	b, now := newBatch[T](), f.now()
+	for _, piece := range v.table.pieces {
+		for _, h := range piece {
+			if kept, ok := a.facts.Load(h.ID); ok && (kept.(*Fact[T]).at(now) || kept.(*Fact[T]).fleeting()) {
+				continue
+			}
+			if b.vehicles[h.ID] = true; len(b.vehicles) == fillAtOnce {
+				return b
+			}
+		}
+	}
+	return b
+}
+
+// at is what is kept of a vehicle, if it holds at an instant.
+func (a *factsOf[T]) at(vehicle uint64, now time.Time) *Fact[T] {
+	if kept, ok := a.facts.Load(vehicle); ok && kept.(*Fact[T]).at(now) {
+		return kept.(*Fact[T])
+	}
+	return nil
+}
+
+// readBatch reads the facts of a batch, when there is a place among those that read, and keeps them.
+func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID, places chan struct{}, atOnce int) {
+	defer close(b.done)
+	ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
+	defer cancel()
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+	case <-ctx.Done():
+		b.err = ctx.Err()
+		return
+	}
+	a.mu.Lock()
+	a.reading[b] = true
+	a.mu.Unlock()
+	b.err = f.readSome(ctx, b, account, atOnce)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.reading, b)
+	if b.err == nil {
+		a.keep(f.r, b)
+	}
+}
+
+func (f *Facts[T]) readSome(ctx context.Context, b *batch[T], account fleet.AccountID, atOnce int) error {
 	b.found = make(map[uint64]*Fact[T], len(b.vehicles))
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.vehicles)), factsAtOnce) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.vehicles)), atOnce) {
 		now := f.now()
 		found, err := f.read(ctx, account, some, now)
 		if err != nil {
-			b.err = err
-			return
+			return err
 		}
 		for id, fact := range found {
 			fact.since = now
 			b.found[id] = fact
 		}
 	}
+	return nil
 }
 
 // keep keeps what a batch has found, but for what may be other since it began. The lock of the account is held.
@@ -265,7 +357,7 @@ func (a *factsOf[T]) keep(r *Roster, b *batch[T]) {
 		if !b.stale.touch(id, fact.Bookings) {
 			a.drop(r, id)
 			a.facts.Store(id, fact)
-			a.add(r, int64(fact.Size))
+			a.add(r, fact.size())
 		}
 	}
 }
@@ -278,7 +370,7 @@ func (c *changes) touch(vehicle uint64, bookings []uint64) bool {
 
 func (a *factsOf[T]) drop(r *Roster, id uint64) {
 	if old, ok := a.facts.LoadAndDelete(id); ok {
-		a.add(r, -int64(old.(*Fact[T]).Size))
+		a.add(r, -old.(*Fact[T]).size())
 	}
 }
 
@@ -297,8 +389,11 @@ func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.running != nil {
-		a.running.stale.join(c)
+	for b := range a.reading {
+		b.stale.join(c)
+	}
+	if a.wanted(f.r) {
+		defer f.fill(a, account)
 	}
 	if !c.any && !c.facts && len(c.bookings) == 0 {
 		for id := range c.vehicles {

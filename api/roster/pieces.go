@@ -13,13 +13,13 @@ type Piece struct {
 	JSON     []byte
 	Tag      string    // entity tag
 	Revision uint64    // of the record
-	By       any       // what else the answer follows from, a pointer to what is never changed
+	By       uint64    // the number of what else the answer follows from, which a piece must not keep in memory
 	From     time.Time // the instant at which it was made
 	Until    time.Time // the last instant at which it is answered so
 }
 
 // fits says whether a piece is still what is answered.
-func (p *Piece) fits(revision uint64, by any, now time.Time) bool {
+func (p *Piece) fits(revision, by uint64, now time.Time) bool {
 	return p.Revision == revision && p.By == by && !now.Before(p.From) && !now.After(p.Until)
 }
 
@@ -59,7 +59,7 @@ func NewPieces(r *Roster) *Pieces {
 }
 
 // Get returns the piece of a record's revision, if it was made of the same and holds now; nil if there is none.
-func (p *Pieces) Get(of PieceOf, revision uint64, by any, now time.Time) *Piece {
+func (p *Pieces) Get(of PieceOf, revision, by uint64, now time.Time) *Piece {
 	if p == nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ func TestWhatIsReadyHasABoundAndHoldsForATime(t *testing.T) {
 	}
 	p := NewPieces(r)
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	known, other := new(int), new(int)
+	const known, other = 8, 9
 	of := func(id uint64) PieceOf { return PieceOf{Account: fleet.AccountID(7), ID: id} }
 	put := func(id uint64) {
 		p.Put(of(id), &Piece{JSON: make([]byte, 2000), Revision: 3, By: known, From: now, Until: now.Add(time.Minute)})
@@ -31,7 +31,7 @@ func TestWhatIsReadyHasABoundAndHoldsForATime(t *testing.T) {
 		why      string
 		of       PieceOf
 		revision uint64
-		by       any
+		by       uint64
 		at       time.Time
 		there    bool
 	}{

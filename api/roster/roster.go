@@ -80,11 +80,13 @@ type Roster struct {
 	records atomic.Int64
 	loading atomic.Int64  // bytes of what is being loaded
 	turns   chan struct{} // of those that load
+	fills   chan struct{} // of those that load what nobody waits for
 
 	mu   sync.Mutex
 	look *looking // that is under way
 
-	off atomic.Bool // nothing can be kept
+	off  atomic.Bool // nothing can be kept
+	slow atomic.Bool // the look before took longer than anybody waits for one
 
 	// Of the look that is under way, and nobody else.
 	usable  bool // the tables are such that their parts tell everything
@@ -113,7 +115,7 @@ func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog
 		return nil, err
 	}
 	r := &Roster{cfg: cfg, db: db, log: log, start: time.Now(), tables: []string{logTable},
-		turns: make(chan struct{}, loadsAtOnce),
+		turns: make(chan struct{}, loadsAtOnce), fills: make(chan struct{}, 1),
 		kinds: map[*query.Listing]*kind{}, names: map[string]*kind{}}
 	for name, l := range Kinds {
 		k := &kind{listing: l, name: name, entries: map[fleet.AccountID]*entry{},
@@ -275,10 +277,13 @@ func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, n
 	return e.view.Load(), false // what a look has found is there before its instant
 }
 
-// wait waits for a look that began after an instant, and ended well.
+// wait waits for a look that began after an instant, and ended well. It waits for none while looks take too long.
 func (r *Roster) wait(ctx context.Context, after int64) bool {
 	for r.looked.Load() <= after {
 		l := r.lookNow()
+		if r.slow.Load() {
+			return false
+		}
 		select {
 		case <-l.done:
 		case <-ctx.Done():
@@ -311,6 +316,7 @@ func (r *Roster) lookNow() *looking {
 			}
 		}
 		r.failing = err != nil
+		r.slow.Store(r.clock()-l.began > int64(r.cfg.Wait))
 		r.mu.Lock()
 		r.look = nil
 		r.mu.Unlock()

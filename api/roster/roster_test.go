@@ -215,11 +215,76 @@ func TestNothingIsAnsweredFromMemoryWhileTheStoreCannotBeLookedAt(t *testing.T) 
 	}
 }
 
-// cutConn are connections that can be cut.
+// While the store takes longer for a look than anybody waits for one, nobody waits: the store answers. When it is quick
+// again, memory does.
+func TestNobodyWaitsForLooksThatTakeTooLong(t *testing.T) {
+	db := schematest.Open(t)
+	cut := &cutConn{Conn: db}
+	r := open(t, cut, func(c *Config) { c.Wait = 500 * time.Millisecond })
+	put(t, db, row{7, 1, 1, false, "a"})
+	get := func() (told bool, took time.Duration) {
+		begun := time.Now()
+		_, told = r.Get(t.Context(), &query.Vehicles, 7, 1)
+		return told, time.Since(begun)
+	}
+	until := func(what string, want func(bool, time.Duration) bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(r.cfg.Lag) {
+			if told, took := get(); want(told, took) {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("%s: never; at last %v after %s", what, told, took)
+			}
+		}
+	}
+	until("an answer from memory", func(told bool, _ time.Duration) bool { return told })
+	cut.slow(2 * r.cfg.Wait)
+	until("the store is asked at once", func(told bool, took time.Duration) bool { return !told && took < r.cfg.Wait/2 })
+	cut.slow(0)
+	until("an answer from memory again", func(told bool, _ time.Duration) bool { return told })
+}
+
+// What comes by ten thousands at once, as an import, is loaded anew, and holds up no look.
+func TestWhatComesByTenThousandsIsLoadedAnew(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	put(t, db, row{7, 1, 1, false, "a"}, row{8, 2, 1, false, "a"})
+	list(t, r, 7)
+	list(t, r, 8)
+	const many = idsReloaded + 1
+	if err := db.Exec(t.Context(), `INSERT INTO vehicles (account, id, revision, created_at, updated_at, body)
+		SELECT 7, number + 10, 1, now64(3), now64(3), '{"make":"m"}' FROM numbers({many:UInt64})`,
+		clickhouse.Named("many", uint64(many))); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, row{8, 3, 1, false, "b"})
+	r.Wrote(7, "vehicle")
+	r.Wrote(8, "vehicle")
+	kept := r.kinds[&query.Vehicles].entry(8)
+	page, ok, err := r.List(t.Context(), &query.Vehicles, query.ListRequest{Account: 7, Limit: 1})
+	if err != nil || !ok || page.Total != many+1 {
+		t.Errorf("%d vehicles of %d, %v, %v", page.Total, many+1, ok, err)
+	}
+	if got := list(t, r, 8); !reflect.DeepEqual(got, map[uint64]uint64{2: 1, 3: 1}) {
+		t.Errorf("of the other account %v", got)
+	}
+	if r.kinds[&query.Vehicles].entry(8) != kept {
+		t.Error("the other account was loaded anew too")
+	}
+}
+
+// cutConn are connections that can be cut, and slowed down.
 type cutConn struct {
 	driver.Conn
-	mu  sync.Mutex
-	cut bool
+	mu    sync.Mutex
+	cut   bool
+	after time.Duration
+}
+
+func (c *cutConn) slow(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.after = by
 }
 
 func (c *cutConn) set(cut bool) {
@@ -230,8 +295,9 @@ func (c *cutConn) set(cut bool) {
 
 func (c *cutConn) Query(ctx context.Context, text string, args ...any) (driver.Rows, error) {
 	c.mu.Lock()
-	cut := c.cut
+	cut, after := c.cut, c.after
 	c.mu.Unlock()
+	time.Sleep(after)
 	if cut {
 		return nil, os.ErrDeadlineExceeded
 	}

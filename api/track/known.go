@@ -2,7 +2,9 @@ package track
 
 import (
 	"context"
+	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -14,14 +16,15 @@ import (
 // known is what other tables than its own know of a vehicle, by which it is shown. It is shared and never changed. Who
 // shows it works out what holds at that moment.
 type known struct {
+	number  uint64 // that nothing else has in this process
 	live    query.Live
 	meters  meters
 	heard   query.Heard
-	devices []tracker       // that are or were on it
-	holds   []query.Hold    // that are not over
-	over    map[string]bool // bookings that are completed
-	unsafe  []uint64        // open issues that are critical for safety
-	home    string          // the time zone of the account
+	devices []tracker    // that are or were on it
+	holds   []query.Hold // that are not over
+	over    []string     // bookings among them that are completed
+	unsafe  []uint64     // open issues that are critical for safety
+	home    string       // the time zone of the account
 }
 
 // meters are those that a vehicle shows.
@@ -121,17 +124,18 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 	}
 	all := make(map[uint64]*roster.Fact[known], len(ids))
 	for _, id := range ids {
-		k := known{live: live[id], meters: metersOf(counted[id]), heard: heard[id], holds: holds[id], over: over,
+		k := known{number: a.knownBefore.Add(1), live: live[id], meters: metersOf(counted[id]), heard: heard[id],
+			holds: holds[id], over: over[id],
 			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], unsafe: unsafe[id], home: owner.Body.Timezone}
 		all[id] = &roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), Bookings: bookings[id], Size: k.size()}
 	}
 	return all, nil
 }
 
-// bookingsOf returns which bookings have vehicles, by vehicle, and which of all these are completed.
+// bookingsOf returns which bookings have vehicles, by vehicle, and which of these are completed.
 func (a *API) bookingsOf(ctx context.Context, account fleet.AccountID,
-	holds map[uint64][]query.Hold) (map[uint64][]uint64, map[string]bool, error) {
-	of := map[uint64][]uint64{}
+	holds map[uint64][]query.Hold) (of map[uint64][]uint64, over map[uint64][]string, err error) {
+	of, over = map[uint64][]uint64{}, map[uint64][]string{}
 	var all []uint64
 	for vehicle, some := range holds {
 		for _, h := range some {
@@ -141,11 +145,18 @@ func (a *API) bookingsOf(ctx context.Context, account fleet.AccountID,
 		}
 	}
 	completed, err := query.CompletedBookings(ctx, a.DB, account, all)
-	over := make(map[string]bool, len(completed))
-	for _, id := range completed {
-		over[fleet.FormatID(fleet.BookingPrefix, id)] = true
+	if err != nil || len(completed) == 0 {
+		return of, over, err
 	}
-	return of, over, err
+	slices.Sort(completed)
+	for vehicle, some := range of {
+		for _, id := range some {
+			if _, ok := slices.BinarySearch(completed, id); ok {
+				over[vehicle] = append(over[vehicle], fleet.FormatID(fleet.BookingPrefix, id))
+			}
+		}
+	}
+	return of, over, nil
 }
 
 // until is the last instant at which all of it holds that holdsAt, deviceOn and heard do not work out: in which
@@ -203,14 +214,23 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// size is about how many bytes of memory it takes.
+// size is about how many bytes of memory it takes beside itself.
 func (k *known) size() int {
-	n := 560
+	n := 8 * cap(k.unsafe)
 	for _, h := range k.holds {
-		n += 160 + len(h.Ref) + len(h.Begins) + len(h.Ends)
+		n += int(unsafe.Sizeof(h)) + len(h.Ref) + len(h.Begins) + len(h.Ends)
+	}
+	for _, ref := range k.over {
+		n += int(unsafe.Sizeof(ref)) + len(ref)
 	}
 	for i := range k.devices {
-		n += 60 + 56*len(k.devices[i].spans)
+		n += int(unsafe.Sizeof(k.devices[i])) + len(k.devices[i].id) +
+			cap(k.devices[i].spans)*int(unsafe.Sizeof(trackerSpan{}))
+	}
+	for _, m := range []*query.OdometerTrack{k.meters.odometer.Track, k.meters.engine.Track} {
+		if m != nil {
+			n += int(unsafe.Sizeof(*m))
+		}
 	}
 	return n
 }

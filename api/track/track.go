@@ -6,6 +6,8 @@
 package track
 
 import (
+	"sync/atomic"
+
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
@@ -28,7 +30,8 @@ type API struct {
 	tripDrivers *record.Log[record.TripDriver]
 	jobs        *record.Log[record.Job]
 
-	known *roster.Facts[known] // of vehicles
+	known       *roster.Facts[known] // of vehicles
+	knownBefore atomic.Uint64        // the last of their numbers
 }
 
 // New makes the tracking half on a server. It registers nothing.

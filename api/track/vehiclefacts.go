@@ -63,6 +63,8 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, views []Veh
 		}
 		v.addHolds(query.HoldsAt(k.holds, now), k.over, now)
 		v.addFleet(now, k.home)
+		// The warning speaks of the issue by its id, which NameIDs has in words: what the issue is called is in no fact. So
+		// what has such a warning is never kept ready, and shownUntil says so of it.
 		for _, issue := range k.unsafe {
 			v.IsRentable = false
 			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+
@@ -92,7 +94,7 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, views []Veh
 
 // addHolds says what holds the vehicle now and next. Holds are those that are not over; of some of them that have
 // begun, over, nothing is left but the buffer after a rental that is.
-func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Time) {
+func (v *Vehicle) addHolds(holds []query.Hold, over []string, now time.Time) {
 	slices.SortFunc(holds, func(a, b query.Hold) int { return a.From.Compare(b.From) })
 	free := now
 	for _, h := range holds {
@@ -100,7 +102,7 @@ func (v *Vehicle) addHolds(holds []query.Hold, over map[string]bool, now time.Ti
 			free = h.Until
 		}
 		if v.NextBookingID == nil && strings.HasPrefix(h.Ref, fleet.BookingPrefix) && h.Ref != v.StatusCause &&
-			(h.From.After(now) || !over[h.Ref]) {
+			(h.From.After(now) || !slices.Contains(over, h.Ref)) {
 			v.NextBookingID = &h.Ref
 		}
 	}

@@ -215,24 +215,24 @@ func (a *API) showVehicles(ctx context.Context, records []record.Record[record.V
 }
 
 // vehicleFacts tells what is known of vehicles beside their records.
-func (a *API) vehicleFacts(ctx context.Context, account fleet.AccountID, ids []uint64) ([]any, time.Time, error) {
+func (a *API) vehicleFacts(ctx context.Context, account fleet.AccountID, ids []uint64) ([]rest.Fact, time.Time, error) {
 	all, now, err := a.known.Of(ctx, account, ids)
 	if err != nil {
 		return nil, now, err
 	}
-	facts := make([]any, len(all))
+	facts := make([]rest.Fact, len(all))
 	for i, k := range all {
-		facts[i] = k
+		facts[i] = rest.Fact{Of: k, Number: k.number}
 	}
 	return facts, now, nil
 }
 
 // readyVehicles is showVehicles by facts that are there.
-func (a *API) readyVehicles(ctx context.Context, records []record.Record[record.Vehicle], facts []any,
+func (a *API) readyVehicles(ctx context.Context, records []record.Record[record.Vehicle], facts []rest.Fact,
 	now time.Time) ([]rest.Shown, error) {
 	all := make([]*known, len(facts))
-	for i, k := range facts {
-		all[i] = k.(*known)
+	for i, f := range facts {
+		all[i] = f.Of.(*known)
 	}
 	return a.showKnown(ctx, records, all, now, nil)
 }

@@ -118,9 +118,12 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	}
 	for _, sort := range sorts {
 		for _, base := range o.Bases {
-			if _, err := measure(ctx, o, base.URL, base.used, sort.path); err != nil { // to get warm
+			cold, err := measure(ctx, o, base.URL, base.used, sort.path)
+			if err != nil {
 				return r, fmt.Errorf("%s from %s: %w", sort.name, base.Name, err)
 			}
+			cold.Name, cold.Base = sort.name+", at first", base.Name
+			r.Sorts = append(r.Sorts, cold)
 			profiled := profile(ctx, o, base, sort.name)
 			s, err := measure(ctx, o, base.URL, base.used, sort.path)
 			if err = errors.Join(err, <-profiled); err != nil {
