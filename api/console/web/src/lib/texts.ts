@@ -1,3 +1,4 @@
+import { docsTexts } from './texts.docs';
 import { mapTexts } from './texts.map';
 import { office } from './texts.office';
 
@@ -6,6 +7,7 @@ import { office } from './texts.office';
 const en = {
 	...office.en,
 	...mapTexts.en,
+	...docsTexts.en,
 	map: 'Map',
 	alerts: 'Alerts',
 	reference: 'Reference',
@@ -308,6 +310,7 @@ export type Text = keyof typeof en;
 const de: Record<Text, string> = {
 	...office.de,
 	...mapTexts.de,
+	...docsTexts.de,
 	map: 'Karte',
 	alerts: 'Alarme',
 	reference: 'Referenz',
@@ -608,6 +611,7 @@ const de: Record<Text, string> = {
 const es: Record<Text, string> = {
 	...office.es,
 	...mapTexts.es,
+	...docsTexts.es,
 	map: 'Mapa',
 	alerts: 'Alertas',
 	reference: 'Referencia',
