@@ -183,7 +183,7 @@ console-days: console-pages ## those tests of the console that CI has time for: 
 
 .PHONY: console-scale
 console-scale: build browser ## the map in a real browser with 10,000 vehicles that drive, for CONSOLE_MINUTES: what its main thread does, what memory it takes (CHROMIUM)
-	CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) CONSOLE_MINUTES=$(CONSOLE_MINUTES) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts scale
+	$(IN_MEMORY) env CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) CONSOLE_MINUTES=$(CONSOLE_MINUTES) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts scale
 
 .PHONY: bi-attempts
 bi-attempts: deps ## what a user for analysts tries in vain, by a real client (Python: clickhouse-connect)

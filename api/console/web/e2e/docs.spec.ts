@@ -131,6 +131,7 @@ for (const theme of ['light', 'dark'] as const) {
 	for (const [size, viewport] of Object.entries({ desk: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } })) {
 		const [language, locale] = Object.entries(locales)[turn++ % 3] ?? ['en', 'en-US'];
 		test(`the reference can be read: ${theme}, ${size}, ${language}`, async ({ browser }) => {
+			test.setTimeout(300_000); // axe takes its time with large pages
 			const context = await browser.newContext({ colorScheme: theme, viewport, locale });
 			const page = await context.newPage();
 			const faults = watch(page);
