@@ -10,7 +10,8 @@ LDFLAGS := -X main.version=$(VERSION)
 NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
 CONSOLE_DIR := api/console
-CONSOLE_FILES := $(shell git ls-files $(CONSOLE_DIR)/web 2>/dev/null)
+# The guides among them: docs/*.md are pages of the console too.
+CONSOLE_FILES := $(shell git ls-files $(CONSOLE_DIR)/web docs deploy/traccar/README.md 2>/dev/null)
 # What the description of the interface is made of.
 INTERFACE_FILES := $(shell git ls-files '*.go' ':!*_test.go' ':!pipeline' ':!loadtest' ':!cmd' ':!deploy' ':!api/console' 2>/dev/null)
 IN_MEMORY := deploy/embedded/in-memory.sh
@@ -177,12 +178,12 @@ console-pages: build browser ## the console in a real browser, with vehicles tha
 	@echo "pictures are in $(CONSOLE_PAGES_DIR)" >&2
 
 .PHONY: console-days
-console-days: CONSOLE_TESTS := --grep "day|two tabs"
-console-days: console-pages ## those tests of the console that CI has time for: a clerk's, an operator's and an analyst's day, a drive, two accounts at once
+console-days: CONSOLE_TESTS := --grep "day|two tabs|reference is found|samples of each"
+console-days: console-pages ## those tests of the console that CI has time for: a clerk's, an operator's and an analyst's day, a drive, two accounts at once, the reference
 
 .PHONY: console-scale
 console-scale: build browser ## the map in a real browser with 10,000 vehicles that drive, for CONSOLE_MINUTES: what its main thread does, what memory it takes (CHROMIUM)
-	CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) CONSOLE_MINUTES=$(CONSOLE_MINUTES) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts scale
+	$(IN_MEMORY) env CHROMIUM="$$(command -v $(CHROMIUM))" PAGES_DIR=$(CONSOLE_PAGES_DIR) CONSOLE_MINUTES=$(CONSOLE_MINUTES) loadtest/openapi/with-motorpool.sh bin/motorpool npm exec --prefix $(CURDIR)/$(CONSOLE_DIR)/web -- playwright test --config $(CURDIR)/$(CONSOLE_DIR)/web/playwright.config.ts scale
 
 .PHONY: bi-attempts
 bi-attempts: deps ## what a user for analysts tries in vain, by a real client (Python: clickhouse-connect)

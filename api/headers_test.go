@@ -94,7 +94,7 @@ func TestEveryAnswerTellsBrowsersToKeepOff(t *testing.T) {
 	}
 
 	// What the policy of the page forbids is not in the page.
-	page := w.do("GET", "/docs", "").ok(200)
+	page := w.do("GET", "/v1/docs", "").ok(200)
 	policy := page.header.Get("Content-Security-Policy")
 	for source, text := range map[string]string{"script-src": "<script", "img-src": "<img", "font-src": "@font-face",
 		"connect-src": "fetch("} {

@@ -328,10 +328,10 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 	if !strings.Contains(string(yaml.body), "\nopenapi: 3.1") && !strings.HasPrefix(string(yaml.body), "openapi: 3.1") {
 		t.Errorf("yaml begins %.80s", yaml.body)
 	}
-	page := w.do("GET", "/docs", "", "Authorization", "").ok(200)
+	page := w.do("GET", "/v1/docs", "", "Authorization", "").ok(200)
 	for id := range operations {
 		if !strings.Contains(string(page.body), `id="`+id+`"`) {
-			t.Errorf("/docs does not show %s", id)
+			t.Errorf("/v1/docs does not show %s", id)
 		}
 	}
 	// Every body is shown, with an example that is one.
@@ -348,7 +348,7 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 		part, _, _ = strings.Cut(part, "</details>")
 		for _, f := range shown.Fields {
 			if !strings.Contains(part, "<code>"+f.Name+"</code>") {
-				t.Errorf("/docs does not show %s of the body of %s", f.Name, rt.ID)
+				t.Errorf("/v1/docs does not show %s of the body of %s", f.Name, rt.ID)
 			}
 			if f.Required && shown.Example == "" {
 				t.Errorf("the body of %s needs %s, and has no example", rt.ID, f.Name)
@@ -357,8 +357,14 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 		if shown.Example == "" {
 			continue
 		}
+		item := w.api.OpenAPI().Paths[rt.Path]
+		op := map[string]*huma.Operation{"POST": item.Post, "PUT": item.Put, "PATCH": item.Patch,
+			"DELETE": item.Delete}[rt.Method]
+		if content := op.RequestBody.Content[rt.BodyTypes[0]]; content.Example == nil {
+			t.Errorf("the OpenAPI document has no example of the body of %s", rt.ID)
+		}
 		if !strings.Contains(html.UnescapeString(part), shown.Example) {
-			t.Errorf("/docs does not show an example of %s", rt.ID)
+			t.Errorf("/v1/docs does not show an example of %s", rt.ID)
 		}
 		var example any
 		if err := json.Unmarshal([]byte(shown.Example), &example); err != nil {
@@ -376,11 +382,11 @@ func TestTheDescriptionIsWhole(t *testing.T) {
 	}
 	for code := range rest.CodeStatus {
 		if !strings.Contains(string(page.body), `id="problem-`+string(code)+`"`) {
-			t.Errorf("/docs does not explain %s", code)
+			t.Errorf("/v1/docs does not explain %s", code)
 		}
 	}
 	if outside := regexp.MustCompile(`(?i)(src|href)="https?:`).Find(page.body); outside != nil ||
 		strings.Contains(string(page.body), "<script") {
-		t.Errorf("/docs loads %s", outside)
+		t.Errorf("/v1/docs loads %s", outside)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
@@ -21,8 +22,9 @@ func (a *API) describeWebhooks() {
 	for _, t := range a.eventTypes {
 		doc.Webhooks[t.Type] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on:" + t.Type, Method: http.MethodPost, Tags: []string{"Events"}, Summary: t.Type,
+			Description: "Of the categories " + strings.Join(t.Categories, ", ") + ". Needs the scope `" + t.Scope + "`.",
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-				"application/json": {Schema: a.catalogue.Of(t.Type)},
+				"application/json": {Schema: a.catalogue.Of(t.Type), Example: a.catalogue.Example(t.Type)},
 			}},
 			Responses: map[string]*huma.Response{"2XX": {Description: "Received."}},
 		}}

@@ -27,7 +27,10 @@ const assets = "/console/"
 // pages are the paths that the console shows something at; it reads them itself.
 var pages = []string{"/", "/map", "/alerts", "/bookings", "/bookings/*", "/customers", "/customers/*", "/vehicles",
 	"/vehicles/*", "/maintenance", "/maintenance/*", "/money", "/money/*", "/platform", "/platform/*",
-	"/fences", "/fences/*", "/heat", "/shares", "/rules", "/rules/*"}
+	"/fences", "/fences/*", "/heat", "/shares", "/rules", "/rules/*", docs, docs + "/*"}
+
+// docs is where the reference is: a page of the console, or without one the page that the interface has by itself.
+const docs = "/docs"
 
 // sharePage is what a share link opens: a page of its own, for people without an account.
 const sharePage = "/share"
@@ -74,10 +77,14 @@ func showing(files fs.FS, name string) func(http.ResponseWriter, *http.Request) 
 
 var notBuiltText = template.Must(template.New("console").Parse(`<p>This program was built without the console.
 <code>make console build</code> makes both; it needs npm.</p><p>The interface is there all the same:
-<a href="/docs">its reference</a>.</p>`))
+<a href="/v1/docs">its reference</a>.</p>`))
 
 // notBuilt is shown in the place of the console where the program was built without it.
-func notBuilt(w http.ResponseWriter, _ *http.Request) error {
+func notBuilt(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Path == docs || strings.HasPrefix(r.URL.Path, docs+"/") {
+		http.Redirect(w, r, "/v1/docs", http.StatusSeeOther) // a browser takes along which place of it was meant
+		return nil
+	}
 	return page.Write(w, http.StatusOK, "The console is not built in", notBuiltText, nil)
 }
 

@@ -100,6 +100,16 @@ func TestAProgramWithoutTheConsoleSaysHowItIsBuilt(t *testing.T) {
 	}
 }
 
+// The types of problems lead to /docs#problem-…, and a browser takes along what comes after #.
+func TestAProgramWithoutTheConsoleLeadsToThePlainReference(t *testing.T) {
+	get := serve(t, fstest.MapFS{})
+	for _, path := range []string{"/docs", "/docs/problems/not_found"} {
+		if r := get(path); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/v1/docs" {
+			t.Errorf("%s: %d to %q", path, r.StatusCode, r.Header.Get("Location"))
+		}
+	}
+}
+
 // What is built in must keep the policy too: neither script nor style in the page, and nothing from elsewhere.
 func TestWhatIsBuiltInKeepsThePolicy(t *testing.T) {
 	var index []byte

@@ -57,8 +57,14 @@ var problems = []problemWords{
 	{fleet.CodeFull, "There is no room left on a disk: nothing can be written until somebody makes room. Reads go on."},
 }
 
+// faultWords say what is wrong with a member that has one of some codes.
+type faultWords struct {
+	Codes string `json:"codes"`
+	When  string `json:"when"`
+}
+
 // faults describes the codes that members have in errors, those first that programs go by.
-var faults = []struct{ Code, When string }{
+var faults = []faultWords{
 	{"elsewhere",
 		"The vehicle will be at another location: take another one, plan a transfer, or send elsewhere true. With conflict."},
 	{"closed", "The location is closed then; its opening_hours say when it is open."},
@@ -81,6 +87,25 @@ var faults = []struct{ Code, When string }{
 	{"unknown_field, unknown_parameter, unknown_signal, unknown_scope",
 		"There is no such name; detail says what was probably meant."},
 	{"implausible", "It is far from what is known. With confirmation_required."},
+}
+
+// about is what the interface is, for people; conventions are what holds for all of it. Both in Markdown of which only
+// `code` is used.
+const about = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
+
+var conventions = []string{
+	"Send `Authorization: Bearer <API key or access token>` and JSON. The same routes answer under `/api/v1`.",
+	"Lists answer `{\"data\": […], \"pagination\": {\"page\", \"per_page\", \"total\", \"next_cursor\"}}`; go on with `page`, " +
+		"or with `cursor` as far as you like. Instants are RFC 3339 in UTC, money is in minor units, and `units=metric` turns " +
+		"miles into kilometres.",
+	"A record's `ETag` is its revision: send it as `If-Match` to change only what you have seen. Send an `Idempotency-Key` " +
+		"with a POST and repeat it as often as you must.",
+	"`RateLimit` says how many operations are left (`r`) and in how many seconds all are back (`t`, as `X-RateLimit-Reset`), " +
+		"`RateLimit-Policy` how many there are (`q`) in so many seconds (`w`); where there is no limit they are not sent. An " +
+		"API key, the sessions of a person together, and what a person granted to an OAuth client have a limit each, and an " +
+		"account one of all of them.",
+	"Whatever is not a success is `application/problem+json`; `code` is stable. `errors` names the members that are meant, " +
+		"each with a code of its own, which may be among any of these problems. More may be added.",
 }
 
 // documentProblems adds to an operation the problems that it can answer: those that say more than their code does
@@ -158,6 +183,7 @@ var docsTemplate string
 // docsRoutes serves the description of all routes, to programs and to people. It is registered last.
 func (a *Server) docsRoutes() {
 	a.openAnswers()
+	a.showExamples()
 	texts := sync.OnceValues(a.renderDocs)
 	for _, d := range []struct {
 		Route
@@ -170,7 +196,7 @@ func (a *Server) docsRoutes() {
 		{Route{Path: "/v1/openapi.yaml", ID: "getOpenAPIYAML", Summary: "Get this description as YAML",
 			ReplyTypes: []string{"application/openapi+yaml"}},
 			"application/openapi+yaml", func(t *docTexts) []byte { return t.yaml }},
-		{Route{Path: "/v1/docs", Also: "/docs", ID: "getDocs", Summary: "Get this description for people",
+		{Route{Path: "/v1/docs", ID: "getDocs", Summary: "Get this description for people",
 			ReplyTypes: []string{"text/html"}},
 			"text/html; charset=utf-8", func(t *docTexts) []byte { return t.html }},
 	} {
@@ -188,6 +214,24 @@ func (a *Server) docsRoutes() {
 			_, err = w.Write(d.pick(all))
 			return err
 		})
+	}
+}
+
+// showExamples gives each body that is JSON or a form an example.
+func (a *Server) showExamples() {
+	for _, rt := range a.Routes {
+		shown, err := a.BodyShown(rt)
+		if err != nil || shown == nil || shown.Example == "" {
+			continue // the page that shows the same says what is wrong
+		}
+		item := a.Docs.OpenAPI().Paths[rt.Path]
+		op := map[string]*huma.Operation{http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch,
+			http.MethodDelete: item.Delete}[rt.Method]
+		for mediaType, content := range op.RequestBody.Content {
+			if strings.Contains(mediaType, "json") || strings.Contains(mediaType, "form") {
+				content.Example = json.RawMessage(shown.Example)
+			}
+		}
 	}
 }
 
@@ -270,7 +314,7 @@ func (a *Server) renderDocs() (*docTexts, error) {
 	if texts.yaml, err = doc.YAML(); err != nil {
 		return nil, fmt.Errorf("write openapi.yaml: %w", err)
 	}
-	page, err := template.New("docs").Parse(docsTemplate)
+	page, err := template.New("docs").Funcs(template.FuncMap{"marked": marked}).Parse(docsTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("read docs.html: %w", err)
 	}
@@ -286,9 +330,24 @@ func (a *Server) renderDocs() (*docTexts, error) {
 	return &texts, nil
 }
 
+// docsText is a piece of a text.
+type docsText struct {
+	Text string
+	Code bool
+}
+
+// marked takes a text apart that is Markdown with code alone.
+func marked(text string) (pieces []docsText) {
+	for i, piece := range strings.Split(text, "`") {
+		pieces = append(pieces, docsText{Text: piece, Code: i%2 == 1})
+	}
+	return pieces
+}
+
 // docsPage is what docs.html shows.
 type docsPage struct {
 	Title, Version, About string
+	Conventions           []string
 	Tags                  []docsTag
 	Schemas               []docsSchema
 	Problems, Faults      []docsProblem
@@ -325,7 +384,7 @@ type docsProblem struct {
 
 func (a *Server) docsPage() (docsPage, error) {
 	doc := a.Docs.OpenAPI()
-	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, About: doc.Info.Description}
+	page := docsPage{Title: doc.Info.Title, Version: doc.Info.Version, About: about, Conventions: conventions}
 	for _, rt := range a.Routes {
 		op := docsOperation{ID: rt.ID, Method: rt.Method, Path: rt.Path, Summary: rt.Summary, About: rt.About,
 			Status: strconv.Itoa(rt.Status),
@@ -356,7 +415,7 @@ func (a *Server) docsPage() (docsPage, error) {
 		page.Problems = append(page.Problems, docsProblem{Code: string(p.Code), Status: CodeStatus[p.Code], When: p.When})
 	}
 	for _, f := range faults {
-		page.Faults = append(page.Faults, docsProblem{Code: f.Code, When: f.When})
+		page.Faults = append(page.Faults, docsProblem{Code: f.Codes, When: f.When})
 	}
 	return page, nil
 }

@@ -215,7 +215,8 @@ func openAPIConfig(version string) huma.Config {
 	cfg := huma.DefaultConfig("Motorpool", version)
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.CreateHooks = nil
-	cfg.Info.Description = "Fleet management and GPS tracking for vehicle rental: vehicles, trackers, positions and telemetry."
+	cfg.Info.Description = about + "\n\n" + strings.Join(conventions, "\n\n")
+	cfg.Extensions = map[string]any{"x-error-codes": faults}
 	cfg.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	// An instant is a text that may be null; the library would see its methods and call it any text.
 	cfg.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[*time.Time]())

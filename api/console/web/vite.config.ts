@@ -1,11 +1,12 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { guidesPlugin } from './build/guides';
 
 // What is built lies in the program's folder (see ../console.go). Nothing is inlined, as the policy of the pages lets
 // them load files of the server alone.
 export default defineConfig({
 	base: '/console/',
-	plugins: [svelte()],
+	plugins: [svelte(), guidesPlugin()],
 	build: {
 		outDir: '../built',
 		rolldownOptions: { input: ['index.html', 'share.html'] }, // the second is what a share link opens

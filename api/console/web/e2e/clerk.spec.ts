@@ -90,12 +90,30 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	await page.getByLabel('What is damaged').fill('Scratched door');
 	await page.getByLabel('Where').fill('Left');
 	await page.getByLabel(/^Estimated cost/).fill('80');
+	const picture = { name: 'door.png', mimeType: 'image/png', buffer: await page.screenshot() };
+	await page.getByLabel('Take photos of the damage').setInputFiles(picture);
+	await page.getByLabel('Take photos of the vehicle').setInputFiles([picture, picture]);
+	await page.getByRole('button', { name: 'Remove Photo 2' }).click();
 	await page.getByLabel('Signed by').fill('Ada Muster');
+	await page.locator('canvas').scrollIntoViewIfNeeded();
+	const pad = (await page.locator('canvas').boundingBox())!;
+	await page.mouse.move(pad.x + 30, pad.y + 40);
+	await page.mouse.down();
+	await page.mouse.move(pad.x + 120, pad.y + 70, { steps: 5 });
+	await page.mouse.up();
+	await expect(page.getByRole('button', { name: 'Clear the signature' })).toBeEnabled();
 	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('return.png'), fullPage: true });
 	await page.getByRole('button', { name: 'Take it back' }).click();
 
 	await expect(page.getByText('Completed', { exact: true })).toBeVisible();
 	const damage = page.getByRole('listitem').filter({ hasText: 'Scratched door' });
+	await damage.getByText('Photos (1)').click();
+	await expect(damage.getByRole('img', { name: 'Photo 1' })).toBeVisible();
+	const back = page.getByRole('listitem').filter({ hasText: 'Return · Ada Muster' });
+	for (const one of await back.getByText('Photos (1)').all()) await one.click(); // the vehicle, and the signature
+	await expect(back.getByRole('img')).toHaveCount(2);
+	for (const img of await back.getByRole('img').all()) expect(await img.evaluate((of: HTMLImageElement) => of.decode().then(() => of.naturalWidth))).toBeGreaterThan(400);
 	await damage.getByRole('button', { name: 'Charge it' }).click();
 	await expect(damage.getByText('Charged', { exact: true })).toBeVisible();
 	await expect(page.getByRole('definition').filter({ hasText: '$200.00' })).toBeVisible();

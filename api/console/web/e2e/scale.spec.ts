@@ -59,7 +59,7 @@ function work(path: string, seconds: number) {
 
 test('ten thousand vehicles move, and the page answers all the same', async ({ page, browser }) => {
 	test.skip(!minutes, 'CONSOLE_MINUTES says for how long');
-	test.setTimeout((minutes * 60 + 900) * 1000);
+	test.setTimeout((minutes * 60 + 1500) * 1000);
 	const faults = watch(page);
 	const path = test.info().outputPath('fleet.csv');
 	await record(path, Math.ceil(minutes * 60 + 420));
@@ -67,7 +67,10 @@ test('ten thousand vehicles move, and the page answers all the same', async ({ p
 	const replay = spawn(program, ['replay', '--account', 'OpenAPI', '--register', '--speed', 'original', '--shift-to-now', path], { stdio: 'inherit' });
 	try {
 		await enter(page, '/map');
-		await expect(page.getByRole('button', { name: new RegExp(`^All ${vehicles}$`) })).toBeVisible({ timeout: 420_000 });
+		const opened = await page.evaluate(() => performance.now());
+		await page.locator('canvas.maplibregl-canvas').waitFor();
+		console.log(`the map stood ${((await page.evaluate(() => performance.now())) - opened).toFixed(0)} ms after it was live`);
+		await expect(page.getByRole('button', { name: new RegExp(`^All ${vehicles}$`) })).toBeVisible({ timeout: 900_000 }); // they are registered first
 		const client = await page.context().newCDPSession(page);
 		const heap = async () => {
 			await client.send('HeapProfiler.collectGarbage');

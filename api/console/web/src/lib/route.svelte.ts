@@ -13,9 +13,16 @@ class Route {
 		this.query = new URLSearchParams(location.search);
 	}
 
-	go(path: string, query: Record<string, string> = {}) {
+	/** Goes to a page, and a place of it. */
+	go(path: string, query: Record<string, string> = {}, at = '') {
 		const text = new URLSearchParams(query).toString();
-		history.pushState(null, '', text ? `${path}?${text}` : path);
+		history.pushState(null, '', (text ? `${path}?${text}` : path) + at);
+		this.#read();
+	}
+
+	/** Goes to the page that another address means, without a step back to that. */
+	instead(path: string) {
+		history.replaceState(null, '', path);
 		this.#read();
 	}
 

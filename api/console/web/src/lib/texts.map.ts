@@ -156,6 +156,13 @@ const en = {
 	share: 'Share',
 	seenAt: 'Last opened',
 	notSeen: 'Never opened',
+	whenWatches: 'When it watches',
+	alwaysWatches: 'Always. Add times, and it watches only then.',
+	watchesThen: 'In the time zone {z}. Without a day it is every day; until a time that is not after the first goes on into the next day.',
+	addTimes: 'Add times',
+	timesFrom: 'From',
+	timesUntil: 'Until',
+	timesDays: 'Days',
 };
 
 export type MapText = keyof typeof en;
@@ -310,6 +317,13 @@ const de: Record<MapText, string> = {
 	share: 'Teilen',
 	seenAt: 'Zuletzt geöffnet',
 	notSeen: 'Nie geöffnet',
+	whenWatches: 'Wann sie gilt',
+	alwaysWatches: 'Immer. Mit Zeiten gilt sie nur dann.',
+	watchesThen: 'In der Zeitzone {z}. Ohne Tag gilt es an jedem Tag; ein Ende, das nicht nach dem Anfang liegt, ist am nächsten Tag.',
+	addTimes: 'Zeiten hinzufügen',
+	timesFrom: 'Von',
+	timesUntil: 'Bis',
+	timesDays: 'Tage',
 };
 
 const es: Record<MapText, string> = {
@@ -462,6 +476,13 @@ const es: Record<MapText, string> = {
 	share: 'Compartir',
 	seenAt: 'Abierto por última vez',
 	notSeen: 'Nunca abierto',
+	whenWatches: 'Cuándo vigila',
+	alwaysWatches: 'Siempre. Si añades horas, vigila solo entonces.',
+	watchesThen: 'En la zona horaria {z}. Sin día es cada día; un final que no es posterior al comienzo es del día siguiente.',
+	addTimes: 'Añadir horas',
+	timesFrom: 'Desde',
+	timesUntil: 'Hasta',
+	timesDays: 'Días',
 };
 
 export const mapTexts = { en, de, es };

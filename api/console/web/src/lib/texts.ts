@@ -1,3 +1,4 @@
+import { docsTexts } from './texts.docs';
 import { mapTexts } from './texts.map';
 import { office } from './texts.office';
 
@@ -6,6 +7,7 @@ import { office } from './texts.office';
 const en = {
 	...office.en,
 	...mapTexts.en,
+	...docsTexts.en,
 	map: 'Map',
 	alerts: 'Alerts',
 	reference: 'Reference',
@@ -301,6 +303,14 @@ const en = {
 	tasks: 'Tasks',
 	costs: 'Costs',
 	noLines: 'No costs yet.',
+	photo: 'Photo',
+	photos: 'Photos',
+	takePhotos: 'Take photos of the vehicle',
+	photosOfDamage: 'Take photos of the damage',
+	signature: 'Signature',
+	signatureHint: 'Written here with a finger or the mouse. A name is enough, too.',
+	signAgain: 'Clear the signature',
+	handovers: 'Pickup and return',
 };
 
 export type Text = keyof typeof en;
@@ -308,6 +318,7 @@ export type Text = keyof typeof en;
 const de: Record<Text, string> = {
 	...office.de,
 	...mapTexts.de,
+	...docsTexts.de,
 	map: 'Karte',
 	alerts: 'Alarme',
 	reference: 'Referenz',
@@ -603,11 +614,20 @@ const de: Record<Text, string> = {
 	tasks: 'Aufgaben',
 	costs: 'Kosten',
 	noLines: 'Noch keine Kosten.',
+	photo: 'Foto',
+	photos: 'Fotos',
+	takePhotos: 'Fotos vom Fahrzeug machen',
+	photosOfDamage: 'Fotos vom Schaden machen',
+	signature: 'Unterschrift',
+	signatureHint: 'Hier mit dem Finger oder der Maus. Ein Name genügt auch.',
+	signAgain: 'Unterschrift löschen',
+	handovers: 'Abholung und Rückgabe',
 };
 
 const es: Record<Text, string> = {
 	...office.es,
 	...mapTexts.es,
+	...docsTexts.es,
 	map: 'Mapa',
 	alerts: 'Alertas',
 	reference: 'Referencia',
@@ -903,6 +923,14 @@ const es: Record<Text, string> = {
 	tasks: 'Tareas',
 	costs: 'Costes',
 	noLines: 'Aún no hay costes.',
+	photo: 'Foto',
+	photos: 'Fotos',
+	takePhotos: 'Hacer fotos del vehículo',
+	photosOfDamage: 'Hacer fotos del daño',
+	signature: 'Firma',
+	signatureHint: 'Escrita aquí con el dedo o el ratón. También basta el nombre.',
+	signAgain: 'Borrar la firma',
+	handovers: 'Recogida y devolución',
 };
 
 export const languages = { en: 'English', de: 'Deutsch', es: 'Español' } as const;

@@ -1,0 +1,89 @@
+import { expect, test } from '@playwright/test';
+import { accessible, enter, get, post, show, watch } from './own';
+
+// Forms that say all that a rate plan and a rule can, and what the address of the map keeps.
+
+const mark = Date.now().toString(36);
+
+test('a rate plan has prices for days, discounts, extras and promotions, and keeps what the form does not show', async ({ page, request }) => {
+	const faults = watch(page);
+	const usd = (amount: number) => ({ amount, currency: 'USD' });
+	const plan = (await post(request, '/v1/rate_plans', {
+		name: `Forms ${mark}`, currency: 'USD', daily_rate: usd(5000), extras: [{ code: 'seat', name: 'Child seat', price: usd(500), per: 'day', max_price: usd(3000) }],
+	})).id;
+	await enter(page, `/money/rates/${plan}/edit`);
+	await page.getByRole('button', { name: 'Add a price for days' }).click();
+	const tiers = page.getByRole('group', { name: 'Prices for several days' });
+	await tiers.getByLabel('Days', { exact: true }).fill('7');
+	await tiers.getByLabel(/^Price for all/).fill('280');
+	await page.getByRole('button', { name: 'Add a discount' }).click();
+	await page.getByLabel('From so many days').fill('14');
+	await page.getByRole('group', { name: 'Discounts for long rentals' }).getByLabel('Percent off').fill('12.5');
+	await page.getByRole('button', { name: 'Add an extra' }).click();
+	const extras = page.getByRole('group', { name: 'Extras' });
+	await extras.getByLabel('Name').last().fill('Snow chains');
+	await extras.getByLabel('Code').last().fill('chains');
+	await extras.getByLabel(/^Price/).last().fill('many');
+	await extras.getByLabel('Charged').last().selectOption('a rental');
+	await page.getByRole('button', { name: 'Add a promotion' }).click();
+	const promotions = page.getByRole('group', { name: 'Promotions' });
+	await promotions.getByLabel('Code').fill('AUTUMN');
+	await promotions.getByLabel('Or an amount off').fill('20');
+	await promotions.getByLabel('Booked until').fill('2027-11-30');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(extras.getByLabel(/^Price/).last()).toHaveAttribute('aria-invalid', 'true');
+	await extras.getByLabel(/^Price/).last().fill('15');
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('rate.png'), fullPage: true });
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page).toHaveURL(new RegExp(`/money/rates/${plan}$`));
+	await expect(page.getByText('Snow chains')).toBeVisible();
+	const kept = await get<Record<string, unknown>>(request, `/v1/rate_plans/${plan}`);
+	expect(kept['tiers']).toEqual([{ days: 7, price: usd(28000) }]);
+	expect(kept['length_discounts']).toEqual([{ min_days: 14, discount_bp: 1250 }]);
+	expect(kept['promotions']).toMatchObject([{ code: 'AUTUMN', amount: usd(2000), until: '2027-11-30' }]);
+	expect(kept['extras']).toMatchObject([{ code: 'seat', max_price: usd(3000), per: 'day' }, { code: 'chains', price: usd(1500), per: 'rental' }]);
+	expect(faults).toEqual([]);
+});
+
+test('a rule watches at some times only', async ({ page, request }) => {
+	const faults = watch(page);
+	const rule = (await post(request, '/v1/alert_rules', { name: `Night ${mark}`, kind: 'speeding', threshold_mph: 60, schedule: { timezone: 'Asia/Tokyo', windows: [{ from: '08:00', until: '24:00' }] } })).id;
+	await enter(page, `/rules/${rule}`);
+	await expect(page.getByText('In the time zone Asia/Tokyo.')).toBeVisible();
+	const times = page.getByRole('group', { name: 'When it watches' });
+	await times.getByRole('button', { name: 'Add times' }).click();
+	await times.getByRole('group', { name: 'Days' }).last().getByLabel('Sat').check();
+	await times.getByRole('group', { name: 'Days' }).last().getByLabel('Sun').check();
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('rule.png'), fullPage: true });
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: 'Rules' })).toBeVisible();
+	const kept = () => get<{ schedule?: unknown }>(request, `/v1/alert_rules/${rule}`);
+	expect((await kept()).schedule).toEqual({ timezone: 'Asia/Tokyo', windows: [{ from: '08:00', until: '24:00' }, { from: '22:00', until: '06:00', days: ['sat', 'sun'] }] });
+	await show(page, `/rules/${rule}`);
+	await times.getByRole('button', { name: /^Remove/ }).first().click();
+	await times.getByRole('button', { name: /^Remove/ }).first().click();
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: 'Rules' })).toBeVisible();
+	expect((await kept()).schedule ?? null).toBeNull();
+	expect(faults).toEqual([]);
+});
+
+test('the address keeps that a vehicle is followed', async ({ page, request }) => {
+	const faults = watch(page);
+	const vehicle = (await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname: `Follow ${mark}` })).id;
+	const device = await post(request, '/v1/devices', { unique_id: `follow-${mark}` });
+	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: vehicle });
+	await post(request, '/v1/positions', [{ unique_id: `follow-${mark}`, fix_at: new Date().toISOString(), lat: 41.25, lng: -96, speed_mph: 30 }]);
+	await enter(page, `/map?vehicle=${vehicle}`);
+	const follow = page.getByLabel('Follow on the map');
+	await expect(follow).toBeEnabled();
+	await follow.check();
+	await expect(page).toHaveURL(/follow=1/);
+	await enter(page, `/map?vehicle=${vehicle}&follow=1`);
+	await expect(follow).toBeChecked();
+	await page.getByRole('button', { name: 'Back to the list' }).click();
+	await expect(page).not.toHaveURL(/follow/);
+	expect(faults).toEqual([]);
+});
