@@ -48,6 +48,7 @@ async function open(request: APIRequestContext): Promise<Shop> {
 }
 
 test("a clerk's day: quote, booking, pickup, return with damage, payment", async ({ page, request }) => {
+	test.setTimeout(240_000); // two dozen writes and photos, on a machine that may be busy
 	const faults = watch(page);
 	const { customer } = await open(request);
 	await enter(page, `/bookings/new?customer=${customer}`);
