@@ -148,7 +148,9 @@ func TestARentalEndsOnTheDayOfItsZone(t *testing.T) {
 	if got := strings.Join(kept, " "); got != "2026-03-05 1970-01-01 1970-01-01 2026-03-04 1970-01-01" {
 		t.Errorf("bookings keep %s", got)
 	}
-	for report, figure := range map[string]string{"customers": "rentals", "rental_economics": "rentals", "turnaround": "returns"} {
+	for report, figure := range map[string]string{
+		"customers": "rentals", "rental_economics": "rentals", "turnaround": "returns",
+	} {
 		rows := ask(t, db, report, "day")
 		want(t, rows, "2026-03-03", figure+" 2")
 		want(t, rows, "2026-03-04", figure+" 1")
