@@ -2,6 +2,8 @@ package query
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -31,9 +33,14 @@ type batch struct {
 	ctx *sending
 }
 
+// Send returns the error of the context if that has ended: the driver tells of the connection that was closed for it.
 func (b batch) Send() error {
 	defer b.ctx.end()
-	return b.Batch.Send()
+	err := b.Batch.Send()
+	if ended := b.ctx.Err(); err != nil && ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("%w: %w", ended, err)
+	}
+	return err
 }
 
 func (b batch) Abort() error {

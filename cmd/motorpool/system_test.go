@@ -188,7 +188,7 @@ func (m *machine) up(args ...string) {
 			m.process = nil // of an earlier start nothing is left to wait for
 		}
 	})
-	m.eventually("ready", func() error {
+	m.within(3*time.Minute, "ready", func() error { // a demo on a machine that tests other things takes more than one
 		select {
 		case err := <-m.exited:
 			m.process = nil

@@ -314,7 +314,12 @@ func (d *Yard) followBooking(ctx context.Context, by record.Author, account flee
 				!rental.MayMoveVehicle(v.Status, record.VehicleRented, false) {
 				return nil
 			}
-			return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleRented, Reason: "picked up", Cause: ref}, now)
+			// This may come late, after a crash or when much was decided at once; the vehicle is gone since it was taken.
+			since := takenAt(b)
+			if v.StatusSince.After(since) {
+				since = v.StatusSince.Time
+			}
+			return rental.MoveVehicle(r, rental.VehicleMove{To: record.VehicleRented, Reason: "picked up", Cause: ref}, since)
 		case v.StatusCause == ref && v.Status == record.VehicleRented:
 			reason, until := "swapped for another vehicle",
 				record.InstantOf(now.Add(time.Duration(v.BufferAfterMinutes)*time.Minute))
