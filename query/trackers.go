@@ -16,6 +16,7 @@ import (
 type Tracker struct {
 	Account     fleet.AccountID
 	ID          fleet.DeviceID
+	Revision    uint64 // of its record
 	UniqueID    string
 	TokenSHA256 string // of its OsmAnd token, in hex; empty if it has none
 }
@@ -75,15 +76,23 @@ func TrackersByUniqueID(ctx context.Context, db driver.Conn, uniqueIDs ...string
 	return found, err
 }
 
-// ChangedTrackers returns the devices of all accounts that were written since a time, in use or not; of each its
-// account and its id.
-func ChangedTrackers(ctx context.Context, db driver.Conn, since time.Time) ([]TrackerName, error) {
-	return schemas.AllRows(ctx, db, "find changed devices", schemas.Query("devices_changed"),
-		[]any{clickhouse.Named("since", since.UnixMilli())}, func(n *TrackerName, row schemas.Row) error {
-			return row.Scan((*uint64)(&n.Account), (*uint64)(&n.ID))
+// ChangedTrackers returns the devices of all accounts that were written since a time, in use or not, by account and id:
+// of each its newest revision.
+func ChangedTrackers(ctx context.Context, db driver.Conn, since time.Time) (map[TrackerName]uint64, error) {
+	newest := map[TrackerName]uint64{}
+	err := schemas.EachRow(ctx, db, "find changed devices", schemas.Query("devices_changed"),
+		[]any{clickhouse.Named("since", since.UnixMilli())}, func(row schemas.Row) error {
+			var name TrackerName
+			var revision uint64
+			if err := row.Scan((*uint64)(&name.Account), (*uint64)(&name.ID), &revision); err != nil {
+				return err
+			}
+			newest[name] = revision
+			return nil
 		})
+	return newest, err
 }
 
 func (t *Tracker) scan(row schemas.Row) error {
-	return row.Scan((*uint64)(&t.Account), (*uint64)(&t.ID), &t.UniqueID, &t.TokenSHA256)
+	return row.Scan((*uint64)(&t.Account), (*uint64)(&t.ID), &t.Revision, &t.UniqueID, &t.TokenSHA256)
 }

@@ -38,7 +38,7 @@ type API struct {
 // New makes the ways in on a server. It registers no routes.
 func New(s *rest.Server, d *desk.Desk, publisher Publisher, reader RecordReader) *API {
 	a := &API{Server: s, Publisher: publisher, Reader: reader, desk: d}
-	changed := func(ctx context.Context, since time.Time) ([]query.TrackerName, error) {
+	changed := func(ctx context.Context, since time.Time) (map[query.TrackerName]uint64, error) {
 		return query.ChangedTrackers(ctx, a.DB, since)
 	}
 	a.trackers = newKnownTrackers(a.Now, changed,

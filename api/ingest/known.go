@@ -18,14 +18,14 @@ import (
 // concurrent use.
 type knownTrackers[K comparable] struct {
 	together together[K, query.Tracker]
-	changed  func(ctx context.Context, since time.Time) ([]query.TrackerName, error)
+	changed  func(ctx context.Context, since time.Time) (map[query.TrackerName]uint64, error)
 	now      func() time.Time
 
 	mu       sync.Mutex // guards what follows
 	found    *lru.Cache[K, knownTracker]
-	forgot   int       // grows when something is forgotten: what was asked before may be older
+	forgot   int       // grows when this process writes: what was asked before may be older
 	used     time.Time // newest question
-	watched  time.Time // all that was written until then is forgotten
+	watched  time.Time // all that was older than what was written until then is forgotten
 	watching bool
 }
 
@@ -48,7 +48,7 @@ const (
 )
 
 func newKnownTrackers[K comparable](now func() time.Time,
-	changed func(ctx context.Context, since time.Time) ([]query.TrackerName, error),
+	changed func(ctx context.Context, since time.Time) (map[query.TrackerName]uint64, error),
 	ask func(context.Context, []K) (map[K]query.Tracker, error)) *knownTrackers[K] {
 	found, err := lru.New[K, knownTracker](OsmandRemember)
 	if err != nil {
@@ -132,10 +132,10 @@ func (k *knownTrackers[K]) watch(ctx context.Context) {
 			return
 		}
 		asking, cancel := context.WithTimeout(ctx, answerTime)
-		names, err := k.changed(asking, since)
+		newest, err := k.changed(asking, since)
 		cancel()
 		if err == nil {
-			k.forgetWhat(names, began)
+			k.forgetOlder(newest, began)
 		}
 		time.Sleep(watchEvery)
 	}
@@ -157,22 +157,18 @@ func (k *knownTrackers[K]) toWatch() (since, began time.Time, over bool) {
 	return since.Add(-watchAgain), began, false
 }
 
-// forgetWhat has some devices looked up again, of all that were written until a time.
-func (k *knownTrackers[K]) forgetWhat(names []query.TrackerName, until time.Time) {
+// forgetOlder has those looked up again of which there are newer revisions than are remembered, of all that were written
+// until a time. What is remembered meanwhile of a look that began before is found by the next one.
+func (k *knownTrackers[K]) forgetOlder(newest map[query.TrackerName]uint64, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.watched = until
-	if len(names) == 0 {
+	if len(newest) == 0 {
 		return
-	}
-	k.forgot++
-	written := make(map[query.TrackerName]struct{}, len(names))
-	for _, name := range names {
-		written[name] = struct{}{}
 	}
 	for _, name := range k.found.Keys() {
 		known, _ := k.found.Peek(name)
-		if _, ok := written[query.TrackerName{Account: known.Account, ID: known.ID}]; ok {
+		if known.Revision < newest[query.TrackerName{Account: known.Account, ID: known.ID}] {
 			k.found.Remove(name)
 		}
 	}

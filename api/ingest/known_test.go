@@ -18,13 +18,14 @@ type trackersInUse struct {
 	sync.Mutex
 	gone      map[int]bool
 	written   map[int]time.Time
+	revisions map[int]uint64
 	away      bool
 	questions int
 	looks     int // for what was written
 }
 
 func newTrackersInUse() *trackersInUse {
-	return &trackersInUse{gone: map[int]bool{}, written: map[int]time.Time{}}
+	return &trackersInUse{gone: map[int]bool{}, written: map[int]time.Time{}, revisions: map[int]uint64{}}
 }
 
 func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Tracker, error) {
@@ -37,32 +38,38 @@ func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Track
 	found := map[int]query.Tracker{}
 	for _, name := range names {
 		if !s.gone[name] {
-			found[name] = query.Tracker{Account: 1, ID: fleet.DeviceID(name), UniqueID: fmt.Sprint(name)}
+			found[name] = query.Tracker{Account: 1, ID: fleet.DeviceID(name), Revision: 1 + s.revisions[name],
+				UniqueID: fmt.Sprint(name)}
 		}
 	}
 	return found, nil
 }
 
-func (s *trackersInUse) changed(_ context.Context, since time.Time) (all []query.TrackerName, err error) {
+func (s *trackersInUse) changed(_ context.Context, since time.Time) (map[query.TrackerName]uint64, error) {
 	s.Lock()
 	defer s.Unlock()
 	s.looks++
 	if s.away {
 		return nil, errors.New("the store is away")
 	}
+	newest := map[query.TrackerName]uint64{}
 	for name, at := range s.written {
 		if !at.Before(since) {
-			all = append(all, query.TrackerName{Account: 1, ID: fleet.DeviceID(name)})
+			newest[query.TrackerName{Account: 1, ID: fleet.DeviceID(name)}] = 1 + s.revisions[name]
 		}
 	}
-	return all, nil
+	return newest, nil
 }
 
 // takeOut takes a tracker out of use, as another process does.
 func (s *trackersInUse) takeOut(name int) {
-	s.Lock()
-	defer s.Unlock()
-	s.gone[name], s.written[name] = true, time.Now()
+	s.write(name)
+	s.set(func(s *trackersInUse) { s.gone[name] = true })
+}
+
+// write makes a new revision of a tracker, as another process does.
+func (s *trackersInUse) write(name int) {
+	s.set(func(s *trackersInUse) { s.revisions[name], s.written[name] = s.revisions[name]+1, time.Now() })
 }
 
 func (s *trackersInUse) set(change func(*trackersInUse)) {
@@ -89,6 +96,9 @@ func TestTrackersThatReportAreRememberedUntilTheyAreWritten(t *testing.T) {
 			}
 			return missing, failed
 		}
+		for name := range 2000 { // which have just been made
+			store.write(name)
+		}
 		report(0, 2000)
 		store.set(func(s *trackersInUse) { s.questions, s.looks = 0, 0 })
 		for range 6 { // a minute
@@ -100,6 +110,14 @@ func TestTrackersThatReportAreRememberedUntilTheyAreWritten(t *testing.T) {
 		store.set(func(s *trackersInUse) {
 			if s.questions > 0 || s.looks < 59 || s.looks > 61 {
 				t.Errorf("%d questions and %d looks in a minute", s.questions, s.looks)
+			}
+		})
+		store.write(6)
+		time.Sleep(TrackerTime)
+		report(0, 2000)
+		store.set(func(s *trackersInUse) {
+			if s.questions != 1 {
+				t.Errorf("%d questions after one of them was written", s.questions)
 			}
 		})
 		store.takeOut(7)

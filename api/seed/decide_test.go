@@ -39,6 +39,28 @@ func openDesk(t *testing.T, db driver.Conn) func(node uint64, now func() time.Ti
 	}
 }
 
+// whileOut is the newest full hour at which the car of small is rented.
+func whileOut() time.Time {
+	for now := time.Now().Truncate(time.Hour); ; now = now.Add(-time.Hour) {
+		if p, car := plan(now); slices.ContainsFunc(p.Rentals[car.ID], func(r Rental) bool { return r.out(now) }) {
+			return now
+		}
+	}
+}
+
+const vehicle = 910_000_000_000_004_711
+
+// plan is that of small, with all bookings of its car.
+func plan(now time.Time) (*Plan, Car) {
+	car := Car{ID: fleet.FormatID(fleet.VehiclePrefix, vehicle), Class: "COMPACT", Branch: "OMA", MileageMi: 30000,
+		Ways: []Way{{Miles: 10, Takes: 20 * time.Minute}}}
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		panic(err)
+	}
+	return New(3, now, 1, []Car{car}, zone), car
+}
+
 // small is a business of one car that has some weeks of the plan: bookings that are over, one that goes on, one ahead,
 // a cancelled one, and a visit to the workshop.
 func small(t *testing.T, now time.Time) (*Business, driver.Conn) {
@@ -53,19 +75,12 @@ func small(t *testing.T, now time.Time) (*Business, driver.Conn) {
 		record.Account{Name: "Demo", Timezone: "America/Chicago", Currency: "USD"}); err != nil {
 		t.Fatal(err)
 	}
-	const vehicle = 910_000_000_000_004_711
 	if _, _, err := first.Vehicles.Create(t.Context(), by, account, vehicle, record.Vehicle{
 		VehicleFields: record.VehicleFields{Make: "Kia", Model: "Niro"}, Status: record.VehicleAvailable,
 		StatusSince: record.InstantOf(now.AddDate(-1, 0, 0))}); err != nil {
 		t.Fatal(err)
 	}
-	car := Car{ID: fleet.FormatID(fleet.VehiclePrefix, vehicle), Class: "COMPACT", Branch: "OMA", MileageMi: 30000,
-		Ways: []Way{{Miles: 10, Takes: 20 * time.Minute}}}
-	zone, err := time.LoadLocation("America/Chicago")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := New(3, now, 1, []Car{car}, zone)
+	p, car := plan(now)
 	p.Customers = p.Customers[:10]
 	all := p.Rentals[car.ID]
 	ahead := slices.IndexFunc(all, func(r Rental) bool { return r.PickupAt.After(now) })
@@ -214,7 +229,7 @@ func clean(t *testing.T, db driver.Conn) {
 
 // What is decided in memory and written in one go is what one command after the other would have made.
 func TestWhatIsDecidedInMemoryIsWhatCommandsMake(t *testing.T) {
-	now := time.Now().Truncate(time.Second)
+	now := whileOut()
 	slow, one := small(t, now)
 	ordinarily(t, slow, now)
 	fast, other := small(t, now)
@@ -237,7 +252,7 @@ func TestWhatIsDecidedInMemoryIsWhatCommandsMake(t *testing.T) {
 // A process that dies between what decides and what follows leaves nothing half there: whoever comes next makes up
 // for it.
 func TestWhoDiesAfterTheDecisionLeavesNothingUndone(t *testing.T) {
-	now := time.Now().Truncate(time.Second)
+	now := whileOut()
 	whole, one := small(t, now)
 	if err := whole.Make(t.Context(), now); err != nil {
 		t.Fatal(err)
