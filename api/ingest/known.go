@@ -44,7 +44,7 @@ const (
 	watchEvery = time.Second
 	watchIdle  = time.Minute      // without a question, after which nobody watches
 	watchAgain = 30 * time.Second // by which clocks of processes and their replicas of the store may differ
-	rememberAt = 10 * time.Minute // most, as rows are seldom but sometimes written anew in their place
+	rememberFor = 10 * time.Minute // most, as rows are seldom but sometimes written anew in their place
 )
 
 func newKnownTrackers[K comparable](now func() time.Time,
@@ -97,7 +97,7 @@ func (k *knownTrackers[K]) recall(ctx context.Context, names []K) (all map[K]que
 	for _, name := range names {
 		known, ok := k.found.Get(name)
 		age := now.Sub(known.asked)
-		if ok && (age < TrackerTime || age < rememberAt && now.Sub(k.watched) < TrackerTime) {
+		if ok && (age < TrackerTime || age < rememberFor && now.Sub(k.watched) < TrackerTime) {
 			all[name] = known.Tracker
 		} else {
 			unknown = append(unknown, name)
@@ -151,14 +151,14 @@ func (k *knownTrackers[K]) toWatch() (since, began time.Time, over bool) {
 		return since, began, true
 	}
 	since = k.watched
-	if oldest := began.Add(-rememberAt); since.Before(oldest) {
+	if oldest := began.Add(-rememberFor); since.Before(oldest) {
 		since = oldest // nothing that is older is remembered
 	}
 	return since.Add(-watchAgain), began, false
 }
 
-// forgetOlder has those looked up again of which there are newer revisions than are remembered, of all that were written
-// until a time. What is remembered meanwhile of a look that began before is found by the next one.
+// forgetOlder has those looked up again of which there are newer revisions than are remembered, of all that were
+// written until a time. What is remembered meanwhile of a look that began before is found by the next one.
 func (k *knownTrackers[K]) forgetOlder(newest map[query.TrackerName]uint64, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
