@@ -41,9 +41,9 @@ const (
 )
 
 const (
-	watchEvery = time.Second
-	watchIdle  = time.Minute      // without a question, after which nobody watches
-	watchAgain = 30 * time.Second // by which clocks of processes and their replicas of the store may differ
+	watchEvery  = time.Second
+	watchIdle   = time.Minute      // without a question, after which nobody watches
+	watchAgain  = 30 * time.Second // by which clocks of processes and their replicas of the store may differ
 	rememberFor = 10 * time.Minute // most, as rows are seldom but sometimes written anew in their place
 )
 
