@@ -49,6 +49,20 @@ test('a vehicle is seen to move, and its day is played back', async ({ page, req
 	expect(faults).toEqual([]);
 });
 
+test('a place that comes while the vehicles are loaded is shown', async ({ page, request }) => {
+	const faults = watch(page);
+	const drive = await tracked(request, 'Sawfly', 'PG 9');
+	await page.route(/\/v1\/vehicles\?/, async (route) => {
+		const answer = await route.fetch(); // without a place
+		await drive(30.26, -97.74, 41);
+		await page.waitForTimeout(3000); // in which the stream tells of it
+		await route.fulfill({ response: answer });
+	}, { times: 1 });
+	await enter(page);
+	await expect(page.getByRole('button', { name: /Sawfly/ })).toContainText('41 mph');
+	expect(faults).toEqual([]);
+});
+
 test('an alert comes by itself, and somebody takes note of it', async ({ page, request }) => {
 	const faults = watch(page);
 	await enter(page);

@@ -79,6 +79,8 @@ class Fleet {
 	#renamed = false;
 	#worker: Worker | undefined;
 	#sought = new Set<string>();
+	#early = new Map<string, Move>(); // the newest of vehicles that are not known yet
+	#follows = false; // whether something came by the stream, which then goes on where it broke off
 	#unknown: ReturnType<typeof setTimeout> | undefined;
 	#bump: ReturnType<typeof setTimeout> | undefined;
 
@@ -87,7 +89,6 @@ class Fleet {
 		const stop = this.#stop.signal;
 		const again = setInterval(() => document.hidden || void this.#load(), 60_000);
 		stop.addEventListener('abort', () => clearInterval(again));
-		void this.#load();
 		this.#worker = new StreamWorker();
 		this.#worker.onmessage = ({ data }: MessageEvent<Batch>) => this.#heard(data);
 		this.#worker.postMessage({ path: '/v1/stream?types=vehicle.location.updated,alerts', credential: session.headers() });
@@ -128,6 +129,7 @@ class Fleet {
 				},
 			);
 			for (const id of this.all.keys()) if (!there.has(id) && this.all.delete(id)) this.#renamed = true;
+			this.#early.clear();
 			this.fault = '';
 			this.loaded = true;
 			this.#changed();
@@ -169,6 +171,8 @@ class Fleet {
 		if (known?.name !== v.name || known.about !== v.about) this.#renamed = true;
 		if (known) Object.assign(known, v);
 		else this.all.set(v.id, v);
+		const early = this.#early.get(v.id);
+		if (early) this.#moved(early);
 	}
 
 	#heard(batch: Batch) {
@@ -177,6 +181,9 @@ class Fleet {
 			if (this.state === 'live' && batch.state !== 'live') this.lostAt = Date.now();
 			this.state = batch.state;
 		}
+		// Vehicles are loaded once the stream is there, or cannot be had: what comes between the two would be lost.
+		if (batch.state === 'live' ? !this.#follows : batch.state === 'broken' && !this.loaded) void this.#load();
+		this.#follows ||= batch.moves.length + batch.events.length > 0;
 		if (batch.reset) {
 			void this.#load();
 			this.onReset();
@@ -193,13 +200,16 @@ class Fleet {
 		}
 	}
 
-	#moved([id, at, lat, lng, course, mph, ignition]: Move) {
+	#moved(move: Move) {
+		const [id, at, lat, lng, course, mph, ignition] = move;
 		const v = this.all.get(id);
-		if (!v && this.loaded && !this.#sought.has(id)) {
+		if (!v) {
+			this.#early.set(id, move);
+			if (!this.loaded || this.#sought.has(id)) return;
 			this.#sought.add(id); // once: one that is archived comes into no list
-			this.#soon();
+			return this.#soon();
 		}
-		if (!v || (v.spot && v.spot.at >= at)) return;
+		if (v.spot && v.spot.at >= at) return;
 		const now = performance.now();
 		v.before = v.spot ? shownAt(v, now) : null;
 		v.spot = { lat, lng, at };
