@@ -53,7 +53,8 @@ type Definition struct {
 	Figures []Figure // raw ones and ratios, in the order of the comment
 	Version string   // a digest of the lines above: another one means that a figure may mean something else
 
-	statement string
+	statement string          // with all parts, whatever is asked
+	parts     []part          // of the statement
 	takes     map[string]bool // the parameters of the statement
 }
 
@@ -175,6 +176,10 @@ func Parse(name, text string) (*Definition, error) {
 	d := &Definition{Name: name, statement: text, takes: map[string]bool{}}
 	for _, m := range parameter.FindAllStringSubmatch(text, -1) {
 		d.takes[m[1]] = true
+	}
+	var err error
+	if d.parts, err = parts(text); err != nil {
+		return nil, err
 	}
 	digest := sha256.New()
 	for _, line := range comment(text) {

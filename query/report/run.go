@@ -137,7 +137,7 @@ func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Ro
 	left := cmp.Or(q.MostRows, mostRows) // that may come; the one of everything is none of them
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.statement, d.args(q), func(row schemas.Row) error {
+	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.text(&q), d.args(q), func(row schemas.Row) error {
 		if scan == nil {
 			var err error
 			if scan, err = newScanner(d, row); err != nil {
@@ -200,7 +200,7 @@ func (d *Definition) finish(rows []Row, q Question, totals []Value) ([]Row, erro
 
 // Explain is how the server reads what a question asks of it, in its own words, with the keys and indexes that it uses.
 func (d *Definition) Explain(ctx context.Context, db driver.Conn, q Question) ([]string, error) {
-	return schemas.AllRows(ctx, db, "explain report "+d.Name, "EXPLAIN indexes = 1 "+d.statement, d.args(q),
+	return schemas.AllRows(ctx, db, "explain report "+d.Name, "EXPLAIN indexes = 1 "+d.text(&q), d.args(q),
 		func(line *string, row schemas.Row) error { return row.Scan(line) })
 }
 

@@ -119,10 +119,9 @@ func TestAPanicOfAQuestionIsAnError(t *testing.T) {
 	}
 }
 
-// Totals that a statement answers with its rows are those that are answered when nothing but they is asked for, by
-// every group: also by tag, where a vehicle is in several rows, and where a rental had two vehicles.
-func TestTotalsOfTheSameReadsAreThoseOfEverything(t *testing.T) {
-	db := schematest.Open(t)
+// rent lets account 3 have vehicles with tags, rentals of all sorts, and what their days and trackers say.
+func rent(t *testing.T, db driver.Conn) {
+	t.Helper()
 	for _, text := range []string{
 		`INSERT INTO vehicles (account, id, revision, created_at, updated_at, body)
 			SELECT 3, 1 + number, 1, '2025-01-01', '2025-01-01', concat('{"make":"Kia","fuel_type":"electric","timezone":"Asia/Tokyo","tags":',
@@ -159,6 +158,13 @@ func TestTotalsOfTheSameReadsAreThoseOfEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Totals that a statement answers with its rows are those that are answered when nothing but they is asked for, by
+// every group: also by tag, where a vehicle is in several rows, and where a rental had two vehicles.
+func TestTotalsOfTheSameReadsAreThoseOfEverything(t *testing.T) {
+	db := schematest.Open(t)
+	rent(t, db)
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, name := range []string{"alerts", "bookings", "customers", "energy", "geofence_time", "pickups", "turnaround"} {
 		d := Named(name)

@@ -10,7 +10,7 @@ WITH
     {group:String} IN ('day', 'week') AS by_days
 SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-        if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
+        if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))) AS key,
     sum(d.driven_mm) / 1000 AS driven_m, sum(d.rented_mm) / 1000 AS rented_m, sum(d.driven_days) AS driven_days, sum(d.fuel_ml) AS fuel_ml,
     sum(d.energy_wh) AS energy_wh, sum(d.fuelled_mm) / 1000 AS fuelled_m, sum(d.electric_mm) / 1000 AS electric_m,
     sum(d.electric_wh) AS electric_wh, sum(d.cost_energy) AS cost_energy
@@ -33,20 +33,20 @@ FROM (
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (by_days OR local_date < whole_from OR local_date >= whole_until)
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
-        UNION ALL
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
+        /*if by_longer*/UNION ALL
         SELECT month, vehicle, currency, driven_m, rented_m, fuel_l, energy_kwh, cost_energy, driven_days, fuelled_m
         FROM vehicle_months FINAL
         WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*//*end by_longer*/
     ) AS f
     GROUP BY began, car
 ) AS d
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car/*end by_traits*/
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -11,7 +11,7 @@
 -- account, ledger_account and local_date, rental_days by account and local_date, expenses by account; of the two bases one reads nothing.
 SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} IN ('vehicle', 'customer'),
-        toString(number), if({group:String} = 'channel', word, if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
+        toString(number), if({group:String} = 'channel', word, if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/)))) AS key,
     sum(entries.rented_s) AS rented_s, sum(entries.billed_days) AS billed_days,
     sum(entries.revenue_time) AS revenue_time, sum(entries.revenue_mileage) AS revenue_mileage,
     sum(entries.revenue_extras) AS revenue_extras, sum(entries.revenue_protection) AS revenue_protection,
@@ -24,7 +24,7 @@ SELECT
     sum(entries.cost_other_fixed) AS cost_other_fixed,
     sum(entries.received) AS received, sum(entries.paid) AS paid, sum(entries.capital) AS capital
 FROM (
-    SELECT
+    /*if accrual*/SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
         multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
@@ -59,21 +59,26 @@ FROM (
     WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
     GROUP BY began, number
-    UNION ALL
-    SELECT
+    UNION ALL/*end accrual*/
+    /*if cash*/SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
         multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
             {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
         if({group:String} = 'channel', any(channel), '') AS word,
-        toUInt64(0), toUInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0), toInt64(0),
-        sumIf(amount, kind IN ('payment', 'booking')),
-        -sumIf(amount, kind IN ('expense', 'work_order', 'toll') AND NOT of_capital),
-        -sumIf(amount, of_capital)
+        toUInt64(0) AS rented_s, toUInt64(0) AS billed_days, toInt64(0) AS revenue_time,
+        toInt64(0) AS revenue_mileage, toInt64(0) AS revenue_extras, toInt64(0) AS revenue_protection,
+        toInt64(0) AS revenue_fees, toInt64(0) AS revenue_damage, toInt64(0) AS discounts, toInt64(0) AS refunds,
+        toInt64(0) AS toll_recharge, toInt64(0) AS platform_fees, toInt64(0) AS cost_energy,
+        toInt64(0) AS cost_maintenance, toInt64(0) AS cost_other_variable, toInt64(0) AS cost_depreciation,
+        toInt64(0) AS cost_finance, toInt64(0) AS cost_insurance, toInt64(0) AS cost_other_fixed,
+        sumIf(amount, kind IN ('payment', 'booking')) AS received,
+        -sumIf(amount, kind IN ('expense', 'work_order', 'toll') AND NOT of_capital) AS paid,
+        -sumIf(amount, of_capital) AS capital
     FROM (
         SELECT local_date, vehicle, customer, channel, amount, kind,
             kind = 'expense' AND source IN (
@@ -88,12 +93,12 @@ FROM (
     WHERE (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
-    GROUP BY began, number
-    UNION ALL
-    SELECT
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
+    GROUP BY began, number/*end cash*/
+    /*if of_both*/UNION ALL/*end of_both*/
+    /*if accrual*/SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
             if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), local_date)), toDate32('1970-01-01')) AS began,
         multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'customer', customer,
@@ -107,11 +112,11 @@ FROM (
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
-    GROUP BY began, number
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
+    GROUP BY began, number/*end accrual*/
 ) AS entries
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = entries.number
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = entries.number/*end by_traits*/
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -18,5 +18,5 @@ WHERE account = {account:UInt64} AND archived_at IS NULL AND status = 'completed
     AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
     AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
     AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-    AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-        OR vehicle IN (/*query vehicles_held*/))
+    /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+        OR vehicle IN (/*query vehicles_held*/))/*end chosen*/

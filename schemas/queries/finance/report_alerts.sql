@@ -15,7 +15,7 @@
 -- An alert is of the local day on which it began. The totals are of the same rows, but by tag, of which a vehicle has many. EXPLAIN indexes=1: alerts by the months of the span and the account.
 SELECT
     multiIf({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), {group:String} = 'vehicle', toString(car),
-        {group:String} = 'category', kind, ifNull(keys.key, '')) AS key, grouping(key) AS everything,
+        {group:String} = 'category', kind, ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key, grouping(key) AS everything,
     sum(d.n) AS alerts, sum(d.critical) AS critical, sum(d.warnings) AS warnings, sum(d.infos) AS infos,
     sum(d.acknowledged) AS acknowledged, sum(d.still_open) AS still_open, sum(d.lasted_s) AS lasted_s,
     uniqExactMerge(d.cars) AS alerted_vehicles
@@ -38,14 +38,14 @@ FROM (
             AND start_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
             AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
     )
     WHERE day BETWEEN {from:Date32} AND {to:Date32}
     GROUP BY began, car, kind
 ) AS d
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car/*end by_traits*/
 GROUP BY GROUPING SETS ((key), ())
 HAVING alerts > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

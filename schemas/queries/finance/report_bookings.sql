@@ -43,7 +43,7 @@ SELECT
         {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(toInt32(b.place))),
         {group:String} IN ('vehicle', 'class', 'location', 'customer'), toString(b.place),
         {group:String} = 'channel', ways[b.place],
-        ifNull(keys.key, '')) AS key, grouping(key) AS everything,
+        ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key, grouping(key) AS everything,
     sum(b.n) AS made, sum(b.n_lapsed) AS lapsed, sum(b.n_pending) AS pending, made - lapsed - pending AS bookings, sum(b.n_cancelled) AS cancelled,
     sum(b.by_customer) AS cancelled_by_customer, sum(b.by_host) AS cancelled_by_host, sum(b.by_operator) AS cancelled_by_operator,
     sum(b.by_system) AS cancelled_by_system, sum(b.agreed) AS value, sum(b.agreed_cancelled) AS cancelled_value,
@@ -83,12 +83,12 @@ FROM (
             AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
             AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_held*/))
+            /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_held*/))/*end chosen*/
     )
     GROUP BY place
 ) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.place
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.place/*end by_traits*/
 GROUP BY GROUPING SETS ((key), ())
 HAVING made > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

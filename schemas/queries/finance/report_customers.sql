@@ -30,7 +30,7 @@ WITH income AS (
         'revenue_damage', 'discounts', 'refunds', 'platform_fees'), {accounts:Array(String)}, {measures:Array(String)}))
 ),
     (SELECT groupUniqArray(if(channel = '', 'direct', channel)) FROM bookings WHERE account = {account:UInt64} AND {group:String} = 'channel') AS ways,
-    (SELECT groupUniqArray(key) FROM (/*query vehicle_keys*/)) AS names,
+    arrayConcat(CAST([], 'Array(String)')/*if by_traits*/, (SELECT groupUniqArray(key) FROM (/*query vehicle_keys*/))/*end by_traits*/) AS names,
     {group:String} IN ('day', 'week', 'month', 'quarter', 'year') AS by_time
 SELECT c.everything AS everything,
     multiIf(c.everything != 0, '', by_time, toString(toDate32(toInt32(c.place))),
@@ -43,9 +43,9 @@ FROM (
     SELECT
         multiIf(by_time, toUInt64(toInt32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), b.day))),
             {group:String} = 'class', b.class, {group:String} = 'location', b.location, {group:String} = 'customer', b.customer,
-            {group:String} = 'channel', indexOf(ways, b.channel), {group:String} = 'vehicle', b.vehicle, keys.number) AS place,
+            {group:String} = 'channel', indexOf(ways, b.channel), {group:String} = 'vehicle', b.vehicle, 0/*if by_traits*/ + keys.number/*end by_traits*/) AS place,
         b.customer AS customer, grouping(place) AS everything, max(b.first) AS fresh,
-        if(everything != 0, countIf(NOT keys.further), count()) AS n, if(everything != 0, sumIf(b.net, NOT keys.further), sum(b.net)) AS billed
+        if(everything != 0, countIf(true/*if by_traits*/ AND NOT keys.further/*end by_traits*/), count()) AS n, if(everything != 0, sumIf(b.net, true/*if by_traits*/ AND NOT keys.further/*end by_traits*/), sum(b.net)) AS billed
     FROM (
         SELECT leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
             toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
@@ -69,12 +69,12 @@ FROM (
             AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
             AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_held*/))
+            /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_held*/))/*end chosen*/
     ) AS b
-    LEFT JOIN (
+    /*if by_traits*/LEFT JOIN (
         SELECT vehicle, if(key = '', 0, indexOf(names, key)) AS number, row_number() OVER (PARTITION BY vehicle) > 1 AS further FROM (/*query vehicle_keys*/)
-    ) AS keys ON keys.vehicle = b.vehicle
+    ) AS keys ON keys.vehicle = b.vehicle/*end by_traits*/
     GROUP BY GROUPING SETS ((place, customer), (customer))
 ) AS c
 LEFT JOIN (

@@ -16,7 +16,7 @@ SELECT
         {group:String} = 'vehicle', toString(b.vehicle),
         {group:String} = 'channel', CAST(channel, 'String'),
         {group:String} = 'customer', toString(customer),
-        ifNull(keys.key, '')) AS key,
+        ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key,
     -sumIf(amount, ledger_account = 'revenue.damage') AS recovered, sumIf(amount, ledger_account = 'cost.repair') AS repair_cost,
     repair_cost - recovered AS unrecovered
 FROM (
@@ -26,9 +26,9 @@ FROM (
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
 ) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.vehicle/*end by_traits*/
 GROUP BY key

@@ -32,9 +32,9 @@ standing AS (
     )
     WHERE currency = {currency:String} AND ledger_account IN ('accumulated_depreciation', 'fixed_asset')
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
     GROUP BY vehicle
 ),
 cost AS (
@@ -43,9 +43,9 @@ cost AS (
     WHERE account = {account:UInt64} AND acquisition_currency = {currency:String}
         AND (disposal_on = '' OR disposal_on > toString({to:Date32})) AND (acquired_on = '' OR acquired_on <= toString({to:Date32}))
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
 )
 SELECT key, sum(f_depreciation) AS depreciation, sum(s_accumulated) AS accumulated, sum(s_booked) AS booked_cost,
     sum(c_cost) AS acquisition_cost, sum(c_left) AS book_value, sum(f_fleet) AS fleet_s
@@ -54,7 +54,7 @@ FROM (
         toInt64(0) AS c_cost, toInt64(0) AS c_left, facts.fleet_s AS f_fleet
     FROM facts
     UNION ALL
-    SELECT if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(v.vehicle), ifNull(keys.key, ''))), 0,
+    SELECT if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(v.vehicle), ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/)), 0,
         v.accumulated, v.booked, v.paid, if(v.bought, v.paid - v.accumulated, 0), 0
     FROM (
         SELECT vehicle, sum(a) AS accumulated, sum(b) AS booked, sum(c) AS paid, max(d) AS bought
@@ -65,6 +65,6 @@ FROM (
         )
         GROUP BY vehicle
     ) AS v
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = v.vehicle
+    /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = v.vehicle/*end by_traits*/
 )
 GROUP BY key

@@ -31,7 +31,7 @@ FROM (
     UNION ALL
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-            if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
+            if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))) AS key,
         0, 0, 0, 0, 0, 0, 0, sum(d.sessions), sum(d.session_s), sum(d.unknown)
     FROM (
         WITH (/*query vehicle_zones*/) AS zones
@@ -49,14 +49,14 @@ FROM (
                 AND start_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
                 AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
                 AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-                AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                         AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                    OR vehicle IN (/*query vehicles_chosen*/))
+                    OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
         ) AS c
         WHERE day BETWEEN {from:Date32} AND {to:Date32}
         GROUP BY began, car
     ) AS d
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
+    /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car/*end by_traits*/
     GROUP BY key
 ) AS s
 GROUP BY GROUPING SETS ((key), ())

@@ -70,9 +70,9 @@ FROM (
         sumIf(m.worn_before, b.lately) AS worn_lately, sum(m.profit_12) AS profit_12, sum(m.revenue_12) AS revenue_12,
         sumIf(m.recent, b.held) AS recent
     FROM (
-        SELECT bought.*, if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(bought.vehicle), ifNull(keys.key, ''))) AS key
+        SELECT bought.*, if({group:String} = 'total', '', if({group:String} = 'vehicle', toString(bought.vehicle), ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/)) AS key
         FROM bought
-        LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = bought.vehicle
+        /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = bought.vehicle/*end by_traits*/
     ) AS b
     LEFT JOIN (
         WITH toUInt64(dateDiff('month', first_month, month)) AS place

@@ -33,7 +33,7 @@ WITH
 SELECT
     grouping(key) AS everything,
     multiIf({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(transform(place(1, toInt64(d.part)), times.1, times.4, toDate32('1970-01-01'))),
-        {group:String} IN ('vehicle', 'geofence'), toString(d.part), ifNull(keys.key, '')) AS key,
+        {group:String} IN ('vehicle', 'geofence'), toString(d.part), ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key,
     sum(d.visits) AS visits, sum(d.inside_s) AS inside_s, sum(d.visit_s) AS visit_s, uniqExactMerge(d.cars) AS visitors
 FROM (
     SELECT
@@ -52,15 +52,15 @@ FROM (
                 AND end_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
                 AND start_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
                 AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-                AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+                /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                         AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                    OR vehicle IN (/*query vehicles_chosen*/))
+                    OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
         )
     )
     WHERE start_ms < ends_ms AND (end_ms > begins_ms OR start_ms >= begins_ms)
     GROUP BY part
 ) AS d
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.part
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.part/*end by_traits*/
 GROUP BY GROUPING SETS ((key), ())
 HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -26,7 +26,7 @@ FROM (
     FROM (/*query vehicle_facts*/) AS f
     UNION ALL
     SELECT if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-        if({group:String} = 'total', '', ifNull(keys.key, '')))), e.m, e.r, e.t, 0, 0, 0, 0
+        if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))), e.m, e.r, e.t, 0, 0, 0, 0
     FROM (
         SELECT if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
                 if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), since)), toDate32('1970-01-01')) AS began,
@@ -35,12 +35,12 @@ FROM (
         FROM (/*query ledger_sums*/)
         WHERE currency = {currency:String} AND ledger_account IN ('cost.maintenance', 'cost.repair', 'cost.tires')
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
         GROUP BY began, car
     ) AS e
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = e.car
+    /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = e.car/*end by_traits*/
 )
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -66,7 +66,7 @@ WITH
     )
 SELECT
     if({group:String} = 'calendar', concat('veh_', toString(d.car), ' ', toString(d.began)), if({group:String} IN ('day', 'week', 'month'),
-        toString(d.began), if({group:String} = 'vehicle', toString(d.car), if({group:String} = 'total', '', ifNull(keys.key, ''))))) AS key,
+        toString(d.began), if({group:String} = 'vehicle', toString(d.car), if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/)))) AS key,
     if({group:String} = 'calendar', ['free', 'blocked', 'booked', 'rented'][max(d.rank) + 1], NULL) AS state,
     if({group:String} = 'calendar' AND max(d.what) != 0, concat('bkg_', toString(max(d.what))), NULL) AS booking_id,
     sum(d.rented) AS rented, sum(d.booked) AS booked, sum(d.blocked) AS blocked, vehicle_days - rented - booked - blocked AS free,
@@ -89,6 +89,6 @@ FROM (
     ) AS c
     GROUP BY began, car
 ) AS d
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car/*end by_traits*/
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -41,7 +41,7 @@ SELECT
             if(now, d.day, addYears(d.day, 1))))),
         {group:String} IN ('vehicle', 'class', 'location', 'customer'), toString(d.number),
         {group:String} = 'channel', d.word,
-        ifNull(keys.key, '')) AS key,
+        ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key,
     sumIf(d.n, now) AS days_on_books, sumIf(d.minor, now AND priced) AS revenue_on_books, sumIf(d.n, now AND priced) AS priced_days,
     sumIf(d.n, NOT now AND then) AS days_last_year, sumIf(d.minor, NOT now AND then AND priced) AS revenue_last_year,
     sumIf(d.n, NOT now AND then AND priced) AS priced_days_last_year,
@@ -66,12 +66,12 @@ FROM (
             AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
             AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_held*/))
+            /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_held*/))/*end chosen*/
     )
     GROUP BY number, day, kinds
 ) AS d
 ARRAY JOIN arrayFilter(now -> if(now, of_now AND final, of_then), [true, false]) AS now
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.number
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.number/*end by_traits*/
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

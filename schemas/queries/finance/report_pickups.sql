@@ -29,7 +29,7 @@ SELECT
         {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(toDate32(toInt32(b.place))),
         {group:String} IN ('vehicle', 'class', 'location', 'customer'), toString(b.place),
         {group:String} = 'channel', ways[b.place],
-        ifNull(keys.key, '')) AS key, grouping(key) AS everything,
+        ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key, grouping(key) AS everything,
     sum(b.n) AS planned, sum(b.n_out) AS rentals, sum(b.n_missed) AS no_shows, sum(b.n_ahead) AS to_come, rentals + no_shows AS expected,
     sum(b.out_days) AS billed_days, sum(b.length_1) AS length_1_day, sum(b.length_2) AS length_2_3_days, sum(b.length_4) AS length_4_6_days,
     sum(b.length_7) AS length_7_13_days, sum(b.length_14) AS length_14_29_days, sum(b.length_30) AS length_30_days,
@@ -59,12 +59,12 @@ FROM (
             AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
             AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-            AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_held*/))
+            /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                OR vehicle IN (/*query vehicles_held*/))/*end chosen*/
     )
     GROUP BY place
 ) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.place
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.place/*end by_traits*/
 GROUP BY GROUPING SETS ((key), ())
 HAVING planned > 0 AND ({totals:Bool} OR NOT everything)
 SETTINGS do_not_merge_across_partitions_select_final = 1

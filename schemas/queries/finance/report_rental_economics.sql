@@ -67,7 +67,7 @@ FROM (
             {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(t.day),
             {group:String} IN ('booking', 'vehicle', 'class', 'location', 'customer'), toString(t.number),
             {group:String} = 'channel', t.word,
-            ifNull(keys.key, '')) AS key,
+            ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key,
         t.rentals, t.rented_s, t.billed_days, t.revenue, t.contribution, t.gps_m, t.compared_m, t.odometer, t.over, t.unbilled, t.unbilled_fee,
         t.fuel, t.fuel_unbilled, t.fuel_cost, t.energy, t.energy_unbilled, t.energy_cost, 0 AS driven_m, 0 AS outside_m
     FROM (
@@ -112,11 +112,11 @@ FROM (
         ) AS g ON g.booking = r.booking
         GROUP BY number, day
     ) AS t
-    LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = t.number
-    UNION ALL
+    /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = t.number/*end by_traits*/
+    /*if by_vehicles*/UNION ALL
     SELECT key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, driven_m, driven_m - rented_m
     FROM (/*query driven_facts*/)
-    WHERE {group:String} NOT IN ('booking', 'channel', 'customer')
+    WHERE {group:String} NOT IN ('booking', 'channel', 'customer')/*end by_vehicles*/
 ) AS s
 GROUP BY GROUPING SETS ((key), ())
 HAVING count() > 0 AND ({totals:Bool} OR NOT everything)

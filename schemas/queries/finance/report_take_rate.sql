@@ -13,7 +13,7 @@ SELECT
         {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(b.began),
         {group:String} IN ('vehicle', 'customer'), toString(b.number),
         {group:String} = 'channel', b.word,
-        ifNull(keys.key, '')) AS key,
+        ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key,
     -sum(b.gross) AS gross, sum(b.fees) AS platform_fees
 FROM (
     WITH transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure
@@ -32,10 +32,10 @@ FROM (
         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
         AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
         AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-        AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                 AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-            OR vehicle IN (/*query vehicles_chosen*/))
+            OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
     GROUP BY began, number
 ) AS b
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.number
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = b.number/*end by_traits*/
 GROUP BY key

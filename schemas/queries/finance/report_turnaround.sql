@@ -32,7 +32,7 @@ FROM (
             {group:String} IN ('day', 'week', 'month', 'quarter', 'year'), [toString(toDate32(toInt32(b.place)))],
             {group:String} IN ('vehicle', 'class', 'location', 'customer'), [toString(b.place)],
             {group:String} = 'channel', [ways[b.place]],
-            if(empty(keys.all), [''], keys.all))), if({totals_by_tag:Bool}, [('', toUInt64(1))], [])) AS parts
+            if(true/*if by_traits*/ AND empty(keys.all)/*end by_traits*/, [''], CAST([], 'Array(String)')/*if by_traits*/ || keys.all/*end by_traits*/))), if({totals_by_tag:Bool}, [('', toUInt64(1))], [])) AS parts
     FROM (
         SELECT place, count() AS came, countIf(ready) AS were_ready, sumIf(intDiv(ready_ms + 500, 1000), ready) AS ready_s,
             quantilesExactInclusiveIfState(0.5, 0.9)(ready_ms / 3600000, ready) AS ready_hours,
@@ -55,8 +55,8 @@ FROM (
                                 AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
                                 AND (empty({channels:Array(String)}) OR way IN {channels:Array(String)})
                                 AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
-                                AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                                    OR vehicle IN (/*query vehicles_held*/)), leg.3, 0) AS back_ms,
+                                /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                                    OR vehicle IN (/*query vehicles_held*/))/*end chosen*/, leg.3, 0) AS back_ms,
                             if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toUInt64(toInt32(dateTrunc(
                                 if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), day))),
                             if({group:String} = 'class', class, if({group:String} = 'location', location, if({group:String} = 'customer', customer,
@@ -85,7 +85,7 @@ FROM (
         )
         GROUP BY place
     ) AS b
-    LEFT JOIN (SELECT vehicle, groupArray(key) AS all FROM (/*query vehicle_keys*/) GROUP BY vehicle) AS keys ON keys.vehicle = b.place
+    /*if by_traits*/LEFT JOIN (SELECT vehicle, groupArray(key) AS all FROM (/*query vehicle_keys*/) GROUP BY vehicle) AS keys ON keys.vehicle = b.place/*end by_traits*/
 )
 ARRAY JOIN parts AS part
 GROUP BY key, everything

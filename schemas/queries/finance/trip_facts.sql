@@ -10,7 +10,7 @@ WITH
     {group:String} IN ('day', 'week') AS by_days
 SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-        if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
+        if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))) AS key,
     sum(d.burning_s) AS burning_s,
     sum(d.trips) AS trips, sum(d.ways) AS ways, sum(d.distance_m) AS distance_m, sum(d.ways_m) AS ways_m,
     sum(d.estimated_m) AS estimated_m, sum(d.recorded_m) AS recorded_m, sum(d.duration_s) AS duration_s,
@@ -39,22 +39,22 @@ FROM (
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (by_days OR local_date < whole_from OR local_date >= whole_until)
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
-        UNION ALL
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
+        /*if by_longer*/UNION ALL
         SELECT month, vehicle,
             trips, ways, distance_m, ways_m, estimated_m, recorded_m, duration_s, moving_s, idle_s, stop_idle_s,
             max_speed_mps, braking, acceleration, cornering, speeding, speeding_s, crashes
         FROM driving_months FINAL
         WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*//*end by_longer*/
     ) AS t
     GROUP BY began, car
 ) AS d
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car/*end by_traits*/
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -10,7 +10,7 @@ WITH
     {group:String} IN ('day', 'week') AS by_days
 SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
-        if({group:String} = 'total', '', ifNull(keys.key, '')))) AS key,
+        if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))) AS key,
     sum(days.day_s) AS day_s, sum(days.fleet_s) AS fleet_s, sum(days.down_s) AS down_s,
     sum(days.rented_s) AS rented_s, sum(days.idle_s) AS idle_s, sum(days.billed_days) AS billed_days,
     sum(days.money_s) AS money_s, sum(days.money_days) AS money_days, sum(days.driven_m) AS driven_m, sum(days.rented_m) AS rented_m, sum(days.fuel_l) AS fuel_l,
@@ -60,10 +60,10 @@ FROM (
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (by_days OR local_date < whole_from OR local_date >= whole_until)
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
-        UNION ALL
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
+        /*if by_longer*/UNION ALL
         SELECT month AS since, vehicle, currency,
             day_s, fleet_s, down_s, rented_s, idle_s, billed_days, driven_m, rented_m, fuel_l, energy_kwh,
             revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage,
@@ -72,12 +72,12 @@ FROM (
         FROM vehicle_months FINAL
         WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+            /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*//*end by_longer*/
     ) AS d
     GROUP BY began, car
 ) AS days
-LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = days.car
+/*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = days.car/*end by_traits*/
 GROUP BY key
 SETTINGS do_not_merge_across_partitions_select_final = 1
