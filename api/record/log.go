@@ -47,7 +47,11 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 // id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	rec, fresh, err := l.Ensure(ctx, by, account, id, body)
+	ensure := l.Ensure
+	if l.store.draft == nil && l.store.ids.MadeWithin(id, l.store.fresh()) {
+		ensure = l.EnsureSeen // there was nothing before it was made
+	}
+	rec, fresh, err := ensure(ctx, by, account, id, body)
 	if err == nil && !fresh {
 		err = l.Own(ctx, by, account, id)
 	}
@@ -132,7 +136,7 @@ func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID,
 func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64,
 	mutate func(*Record[T]) error) error {
 	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate,
-		seen.guess(account, Ref{l.kind.Name, id}, l.store.cfg.Deadline/2))
+		seen.guess(account, Ref{l.kind.Name, id}, l.store.fresh()))
 	return err
 }
 
@@ -151,12 +155,16 @@ func (l *Log[T]) decoded(r *revision, err error) (Record[T], error) {
 }
 
 // write writes the next revision of a record, and returns it, or the present one if nothing changes. guess, if not nil,
-// is what that is thought to be.
+// is what that is thought to be, else what this store wrote a moment ago. Only what a guess leads to that stands is an
+// answer; else the record is read.
 func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string,
 	mutate func(*Record[T]) error, guess *revision) (*revision, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
-	if guess != nil && guess.archivedAt == nil {
+	if guess == nil && l.store.draft == nil {
+		guess = l.store.lately.find(account, Ref{l.kind.Name, id}, time.Now(), l.store.fresh())
+	}
+	if guess != nil && guess.archivedAt == nil && (expect == 0 || expect == guess.number) {
 		next, err := l.attempt(ctx, by, account, guess, action, mutate)
 		if err == nil && next != guess || fleet.CodeOf(err) == fleet.CodeUnavailable {
 			return next, err

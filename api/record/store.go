@@ -58,6 +58,7 @@ type Store struct {
 	settling     settling
 	mending      mending
 	numbers      numbers
+	lately       lately
 
 	draft *Draft // whose store this is; nil if writes are written
 
@@ -96,6 +97,10 @@ func (s *Store) tell(account uint64, kind string) {
 // Abandoned is the age from which on what somebody was about to do counts as given up (see Config).
 func (s *Store) Abandoned() time.Duration { return s.cfg.Abandoned }
 
+// fresh is how old what was read or written may be for the next revision to be written upon it without another look:
+// so lately that the server still knows the token of one that was written since.
+func (s *Store) fresh() time.Duration { return s.cfg.Deadline / 2 }
+
 // NextID returns an id for a record to be.
 func (s *Store) NextID() uint64 { return s.ids.Next() }
 
@@ -133,8 +138,12 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 		if err := s.draft.append(r, body); err != nil {
 			return err
 		}
-	} else if err := s.appendAll(ctx, revisionToken(r), r); err != nil {
-		return err
+	} else {
+		begun := time.Now() // before the token is known to the server
+		if err := s.appendAll(ctx, revisionToken(r), r); err != nil {
+			return err
+		}
+		s.lately.note(r, begun, s.fresh())
 	}
 	return s.written(ctx, r, before, func() error {
 		if err := s.bring(ctx, r); err != nil {

@@ -24,7 +24,7 @@ func Open(t testing.TB) driver.Conn {
 	if name, ok := rested.take(); ok {
 		config.Database = name
 		db := connect(t, config)
-		if err := wipe(t.Context(), db); err == nil {
+		if err := wipe(t.Context(), db, name); err == nil {
 			giveBack(t, config)
 			return closing(t, db)
 		} else {
@@ -44,7 +44,7 @@ func Open(t testing.TB) driver.Conn {
 	if _, err := schemas.Apply(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	if err := rested.noteSchema(t.Context(), db); err != nil {
+	if err := rested.noteSchema(t.Context(), db, config.Database); err != nil {
 		t.Fatal(err)
 	}
 	return db
