@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What was written a moment ago is known, the newest of it; what was written longer ago is not, nor is a large body, nor
-// more than so many.
+// What was written a moment ago is known, the newest of it; what was written longer ago is not, nor is a large body,
+// nor more than so many.
 func TestWhatWasWrittenLatelyIsKnownForAMoment(t *testing.T) {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	within := time.Second
