@@ -46,6 +46,47 @@ test('a rate plan has prices for days, discounts, extras and promotions, and kee
 	expect(faults).toEqual([]);
 });
 
+test('a rate plan has holidays, steps of cancelling, fees and limits', async ({ page, request }) => {
+	const faults = watch(page);
+	const usd = (amount: number) => ({ amount, currency: 'USD' });
+	const here = await post(request, '/v1/locations', { name: `Airport ${mark}` });
+	const plan = (await post(request, '/v1/rate_plans', { name: `Rules ${mark}`, currency: 'USD', daily_rate: usd(5000), late_fee_per_day: usd(7000) })).id;
+	await enter(page, `/money/rates/${plan}/edit`);
+	const group = (name: string) => page.getByRole('group', { name, exact: true });
+	await page.getByRole('button', { name: 'Add a holiday' }).click();
+	await group('Holidays').getByLabel('Day').fill('2027-12-25');
+	await group('Holidays').getByLabel(/^Percent/).fill('50');
+	for (const [hours, percent] of [['24', '100'], ['72', '50']] as const) {
+		await page.getByRole('button', { name: 'Add a step' }).click();
+		await group('Cancelling').getByLabel('Less than so many hours before').last().fill(hours);
+		await group('Cancelling').getByLabel('Percent of the total').last().fill(percent);
+	}
+	await group('Returned elsewhere').getByRole('button', { name: 'Add a fee' }).click();
+	await group('Returned elsewhere').getByLabel('Returned to').selectOption(`Airport ${mark}`);
+	await group('Returned elsewhere').getByLabel(/^Fee/).fill('45');
+	await page.getByLabel(/^Young driver/).fill('12.50');
+	await page.getByLabel('Young is below the age of').fill('25');
+	await page.getByLabel('No-show, percent of the total').fill('80');
+	await page.getByLabel('Days at least').fill('3');
+	await page.getByLabel('Days at most').fill('2');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByLabel('Days at most')).toHaveAttribute('aria-invalid', 'true');
+	await page.getByLabel('Days at most').fill('60');
+	await page.getByLabel(/^Late, a day/).fill('');
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('rules.png'), fullPage: true });
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page).toHaveURL(new RegExp(`/money/rates/${plan}$`));
+	const kept = await get<Record<string, unknown>>(request, `/v1/rate_plans/${plan}`);
+	expect(kept).toMatchObject({
+		holidays: [{ date: '2027-12-25', factor_bp: 15_000 }], cancellation_steps: [{ hours_before: 24, fee_bp: 10_000 }, { hours_before: 72, fee_bp: 5000 }],
+		one_way_fees: [{ fee: usd(4500), return_location_id: here.id }], young_driver_fee: usd(1250), young_driver_age: 25,
+		no_show_fee_bp: 8000, min_rental_days: 3, max_rental_days: 60,
+	});
+	expect(kept['late_fee_per_day'] ?? null).toBeNull();
+	expect(faults).toEqual([]);
+});
+
 test('a rule watches at some times only', async ({ page, request }) => {
 	const faults = watch(page);
 	const rule = (await post(request, '/v1/alert_rules', { name: `Night ${mark}`, kind: 'speeding', threshold_mph: 60, schedule: { timezone: 'Asia/Tokyo', windows: [{ from: '08:00', until: '24:00' }] } })).id;
