@@ -47,6 +47,8 @@ func TestTripsAreOfTheDayOfTheirVehicle(t *testing.T) {
 	want(t, ask(t, db, "idling", "total"), "", "idle_s 810, trip_idle_s 150, stop_idle_s 660, moving_s 2400, engine_s 3210, burning_s 700, idle_gal 0.0311, idle_fuel 12")
 	want(t, ask(t, db, "idling", "day"), "2026-03-07", "idle_s 700, engine_s 1600")
 	want(t, ask(t, db, "idling", "total", "currency", "EUR"), "", "idle_s 810, idle_fuel null")
+	want(t, ask(t, db, "idling", "total", "from", "2026-03-08", "to", "2026-03-08", "vehicles", "[1]"), "",
+		"engine_s 0, idle_fuel null")
 
 	// A score is what fleet.Score says of the same sums, and there is none of 5,000 m.
 	put(t, db, `INSERT INTO driving_events (account, vehicle, id, revision, start_at, end_at, what, body) VALUES

@@ -137,7 +137,7 @@ class Activity:
         if report == "idling":
             gallon = (self.books.account.get("energy_costs") or {}).get("gallon")
             for said, _ in out.values():
-                known = gallon and gallon["currency"] == currency
+                known = gallon and gallon["currency"] == currency and said["engine_s"]
                 said["idle_fuel"] = half_away(said["idle_gal"] * gallon["amount"]) if known else None
         if report == "depreciation":
             for key, sums in self.books.figures(group, since, until, currency).items():

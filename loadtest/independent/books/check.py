@@ -218,7 +218,7 @@ class Check:
         for name in [*self.activity.reports, "customer_cohorts", *self.statements.reports]:
             groups = self.client.get(f"/v1/reports/{name}/definition")["groups"]
             long = ahead if name in ("pickups", "occupancy_calendar") else last + 2 * recount.DAY
-            if name == "depreciation":  # it has seconds in the fleet
+            if name in ("depreciation", "revenue_bridge"):  # they have seconds of days that are not over
                 long = last
             for group in groups:
                 if group == "calendar":  # a row for each vehicle and day
