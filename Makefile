@@ -82,7 +82,7 @@ test: deps console ## lint and run every test against the real engines and in a 
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost ./pipeline/webhook
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost ./pipeline/webhook ./query/report
 
 .PHONY: test-race
 test-race: deps ## the tests of everything concurrent, with the race detector

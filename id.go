@@ -197,10 +197,3 @@ func (s *IDSource) Next() uint64 {
 	}
 	return pair>>12<<22 | node<<12 | pair&0xfff
 }
-
-// MadeWithin says whether an identity of any source was made so lately, by this source's clock. One that is named by
-// what it is of was not.
-func (s *IDSource) MadeWithin(id uint64, d time.Duration) bool {
-	age := s.now().Sub(time.UnixMilli(int64(id>>22) + IDEpoch))
-	return age >= 0 && age <= d
-}

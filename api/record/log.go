@@ -47,11 +47,7 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 // id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	ensure := l.Ensure
-	if l.store.draft == nil && l.store.ids.MadeWithin(id, l.store.fresh()) {
-		ensure = l.EnsureSeen // there was nothing before it was made
-	}
-	rec, fresh, err := ensure(ctx, by, account, id, body)
+	rec, fresh, err := l.Ensure(ctx, by, account, id, body)
 	if err == nil && !fresh {
 		err = l.Own(ctx, by, account, id)
 	}
@@ -165,7 +161,7 @@ func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, 
 		guess = l.store.lately.find(account, Ref{l.kind.Name, id}, time.Now(), l.store.fresh())
 	}
 	if guess != nil && guess.archivedAt == nil && (expect == 0 || expect == guess.number) {
-		next, err := l.attempt(ctx, by, account, guess, action, mutate)
+		next, err := l.attempt(ctx, by, account, guess, false, action, mutate)
 		if err == nil && next != guess || fleet.CodeOf(err) == fleet.CodeUnavailable {
 			return next, err
 		}
@@ -187,7 +183,7 @@ func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, 
 			}
 			return nil, fleet.NewError(fleet.CodeConflict, "The "+l.name(id)+" is archived and cannot be changed.")
 		}
-		next, err := l.attempt(ctx, by, account, old, action, mutate)
+		next, err := l.attempt(ctx, by, account, old, true, action, mutate)
 		if !errors.Is(err, errLost) {
 			return next, err
 		}
@@ -203,9 +199,10 @@ func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, 
 	}
 }
 
-// attempt writes the revision after old, once, and returns it; it returns old if nothing changes.
-func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, action string,
-	mutate func(*Record[T]) error) (*revision, error) {
+// attempt writes the revision after old, once, and returns it; it returns old if nothing changes. Upon what is not read
+// a record claims nothing anew: it may have ended, or been erased, and then nobody would take the claim back.
+func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, read bool,
+	action string, mutate func(*Record[T]) error) (*revision, error) {
 	rec, err := l.record(old)
 	if err != nil {
 		return nil, err
@@ -235,6 +232,9 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 		r.archivedAt, wanted = &at, nil
 	} else if string(text) == old.body { // one that an older version wrote in another way gets one revision too many
 		return old, nil
+	}
+	if !read && len(without(wanted, had)) > 0 {
+		return nil, errLost
 	}
 	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
 	// release below then loses against that.

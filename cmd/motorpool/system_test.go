@@ -184,12 +184,25 @@ func (m *machine) prepare() {
 	if prepared.data == "" {
 		m.start()
 		m.interrupt()
+		m.printsNoPassword()
 		data := filepath.Join(programDir, "prepared")
+		if err := os.RemoveAll(data); err != nil { // what is left of a copy that failed
+			m.t.Fatal(err)
+		}
 		m.copy(m.data, data)
 		prepared.data = data
 		return
 	}
 	m.copy(prepared.data, m.data)
+}
+
+// printsNoPassword fails if what `up` said has the password that it made.
+func (m *machine) printsNoPassword() {
+	m.t.Helper()
+	word, err := os.ReadFile(filepath.Join(m.data, appPasswordFile))
+	if err != nil || strings.Contains(m.said(), strings.TrimSpace(string(word))) {
+		m.t.Errorf("the password was printed: %v", err)
+	}
 }
 
 func (m *machine) copy(from, to string) {
@@ -651,10 +664,7 @@ func (m *machine) commandsBeside() {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	word, err := os.ReadFile(filepath.Join(m.data, appPasswordFile))
-	if err != nil || strings.Contains(m.said(), strings.TrimSpace(string(word))) {
-		t.Errorf("the password was printed: %v", err)
-	}
+	m.printsNoPassword()
 }
 
 // TestTheDemoIsOnTheMapAtOnce also starts it twice: its keys are shown once and kept. The first rentals agree with

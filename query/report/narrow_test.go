@@ -12,6 +12,17 @@ import (
 // What is left of a statement for a question says the same as all of it, whatever is asked: each report by a day, by
 // what vehicles are and by what facts do not know, on both bases, with filters and without, in turn.
 func TestWhatIsLeftOfAStatementSaysTheSame(t *testing.T) {
+	turn := 0
+	leftSaysTheSame(t, func(d *Definition) []string { return []string{d.Groups[0], "day", "class", "channel"} },
+		func(all []Filters) []Filters {
+			turn++
+			return all[turn%len(all):][:1]
+		})
+}
+
+// leftSaysTheSame asks each report by those of its groups with those of some filters.
+func leftSaysTheSame(t *testing.T, groups func(*Definition) []string, chosen func([]Filters) []Filters) {
+	t.Helper()
 	db := schematest.Open(t)
 	rent(t, db)
 	if err := db.Exec(t.Context(), `INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no,
@@ -30,33 +41,39 @@ func TestWhatIsLeftOfAStatementSaysTheSame(t *testing.T) {
 		d := Named(name)
 		whole := *d
 		whole.parts = []part{{text: d.statement}}
-		for _, group := range []string{d.Groups[0], "day", "class", "channel"} {
+		for _, group := range groups(d) {
+			if !slices.Contains(d.Groups, group) {
+				continue
+			}
 			for _, basis := range d.Bases {
-				if !slices.Contains(d.Groups, group) {
-					continue
+				for _, of := range chosen(filters) {
+					q := Question{Account: 3, Span: Span{day, day.AddDate(0, 0, 40)}, Group: group, Basis: basis,
+						Currency: "USD", Zone: "America/Chicago", Today: day, Accounts: []string{"revenue.time", "cost.fuel"},
+						Measures: []string{"revenue_time", "cost_energy"}, Filters: of}
+					want, err := whole.Answer(t.Context(), db, q)
+					if err != nil {
+						t.Fatalf("%s by %s with %+v: %v", name, group, of, err)
+					}
+					got, err := d.Answer(t.Context(), db, q)
+					if err != nil {
+						t.Fatalf("%s by %s with %+v, of what is left: %v", name, group, of, err)
+					}
+					if !reflect.DeepEqual(got.Rows, want.Rows) || !reflect.DeepEqual(got.Totals, want.Totals) {
+						t.Errorf("%s by %s with %+v: %v, of what is left %v", name, group, of, want.Rows, got.Rows)
+					}
+					asked++
+					for _, row := range want.Rows {
+						if slices.ContainsFunc(row.Values, func(v Value) bool { return v.known && v.unscaled != 0 }) {
+							told++
+						}
+					}
 				}
-				of := filters[asked%len(filters)]
-				q := Question{Account: 3, Span: Span{day, day.AddDate(0, 0, 40)}, Group: group, Basis: basis,
-					Currency: "USD", Zone: "America/Chicago", Today: day, Accounts: []string{"revenue.time", "cost.fuel"},
-					Measures: []string{"revenue_time", "cost_energy"}, Filters: of}
-				want, err := whole.Answer(t.Context(), db, q)
-				if err != nil {
-					t.Fatalf("%s by %s with %+v: %v", name, group, of, err)
-				}
-				got, err := d.Answer(t.Context(), db, q)
-				if err != nil {
-					t.Fatalf("%s by %s with %+v, of what is left: %v", name, group, of, err)
-				}
-				if !reflect.DeepEqual(got.Rows, want.Rows) || !reflect.DeepEqual(got.Totals, want.Totals) {
-					t.Errorf("%s by %s with %+v: %v, of what is left %v", name, group, of, want.Rows, got.Rows)
-				}
-				asked, told = asked+1, told+len(want.Rows)
 			}
 		}
 	}
-	t.Logf("%d questions, %d rows", asked, told)
-	if told < 2*asked {
-		t.Errorf("%d rows of %d questions: too few to tell anything", told, asked)
+	t.Logf("%d questions, %d rows that say something", asked, told)
+	if told < asked {
+		t.Errorf("%d rows of %d questions say something: too few to tell anything", told, asked)
 	}
 }
 

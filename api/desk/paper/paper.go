@@ -109,6 +109,7 @@ func (d *Papers) Issue(ctx context.Context, by record.Author, account fleet.Acco
 		}
 		moved := false
 		_, err = log.Update(ctx, by, account, id, 0, func(r *rec) error {
+			moved = false // it may run again
 			if err := check(r); err != nil {
 				return err
 			}

@@ -67,6 +67,9 @@ test('a rate plan has holidays, steps of cancelling, fees and limits', async ({ 
 	await page.getByLabel(/^Young driver/).fill('12.50');
 	await page.getByLabel('Young is below the age of').fill('25');
 	await page.getByLabel('No-show, percent of the total').fill('80');
+	await page.getByLabel('Days at least').fill('three');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByLabel('Days at least')).toHaveAttribute('aria-invalid', 'true');
 	await page.getByLabel('Days at least').fill('3');
 	await page.getByLabel('Days at most').fill('2');
 	await page.getByRole('button', { name: 'Save' }).click();

@@ -76,6 +76,7 @@ class Fleet {
 	onAcknowledged: (id: string, at: string) => void = () => {};
 	#stop: AbortController | undefined;
 	#loading = false;
+	#wanted = false; // once more, as something was asked for meanwhile
 	#renamed = false;
 	#worker: Worker | undefined;
 	#sought = new Set<string>();
@@ -87,8 +88,9 @@ class Fleet {
 	start() {
 		this.#stop = new AbortController();
 		const stop = this.#stop.signal;
-		const again = setInterval(() => document.hidden || void this.#load(), 60_000);
-		stop.addEventListener('abort', () => clearInterval(again));
+		const again = setInterval(() => document.hidden || this.#loading || void this.#load(), 60_000);
+		const late = setTimeout(() => this.loaded || void this.#load(), 2000); // somebody may hold the stream back
+		stop.addEventListener('abort', () => (clearInterval(again), clearTimeout(late)));
 		this.#worker = new StreamWorker();
 		this.#worker.onmessage = ({ data }: MessageEvent<Batch>) => this.#heard(data);
 		this.#worker.postMessage({ path: '/v1/stream?types=vehicle.location.updated,alerts', credential: session.headers() });
@@ -111,8 +113,12 @@ class Fleet {
 
 	/** Loads the vehicles, or loads them again: what is known from the stream and is newer stays. Once at a time. */
 	async #load() {
-		if (this.#loading) return;
+		if (this.#loading) {
+			this.#wanted = true;
+			return;
+		}
 		this.#loading = true;
+		const early = [...this.#early.keys()];
 		try {
 			const there = new Set<string>();
 			await everyPage(
@@ -129,7 +135,7 @@ class Fleet {
 				},
 			);
 			for (const id of this.all.keys()) if (!there.has(id) && this.all.delete(id)) this.#renamed = true;
-			this.#early.clear();
+			for (const id of early) this.#early.delete(id); // those that are in no list
 			this.fault = '';
 			this.loaded = true;
 			this.#changed();
@@ -137,6 +143,8 @@ class Fleet {
 			this.fault = wordsOf(error);
 		} finally {
 			this.#loading = false;
+			if (this.#wanted && !this.#stop?.signal.aborted) void this.#load();
+			this.#wanted = false;
 		}
 	}
 
@@ -172,7 +180,7 @@ class Fleet {
 		if (known) Object.assign(known, v);
 		else this.all.set(v.id, v);
 		const early = this.#early.get(v.id);
-		if (early) this.#moved(early);
+		if (early && this.#early.delete(v.id)) this.#moved(early);
 	}
 
 	#heard(batch: Batch) {
@@ -182,7 +190,7 @@ class Fleet {
 			this.state = batch.state;
 		}
 		// Vehicles are loaded once the stream is there, or cannot be had: what comes between the two would be lost.
-		if (batch.state === 'live' ? !this.#follows : batch.state === 'broken' && !this.loaded) void this.#load();
+		if (batch.state === 'live' ? !this.#follows || !this.loaded : batch.state === 'broken' && !this.loaded) void this.#load();
 		this.#follows ||= batch.moves.length + batch.events.length > 0;
 		if (batch.reset) {
 			void this.#load();
