@@ -16,6 +16,7 @@ var conditions = []condition{
 		f := &q.Filters
 		return len(f.Classes)+len(f.Locations)+len(f.Owners)+len(f.Tags)+len(f.Makes)+len(f.Models) > 0
 	}},
+	// of vehicle_keys.sql
 	{name: "by_traits", holds: func(q *Question) bool {
 		return slices.Contains([]string{"make", "model", "class", "location", "owner", "tag"}, q.Group)
 	}},
