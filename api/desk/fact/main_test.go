@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,6 +83,7 @@ type charge struct {
 // flaky is a database to which inserts of facts fail every now and then, before or after they happened.
 type flaky struct {
 	driver.Conn
+	mu     sync.Mutex // two statements are under way at a time
 	rng    *rand.Rand
 	failed int
 	fails  uint64 // an account of which every insert fails
@@ -96,12 +98,16 @@ func (f *flaky) Exec(ctx context.Context, text string, args ...any) error {
 	if f.rng == nil || !strings.Contains(text, "INSERT INTO") {
 		return f.Conn.Exec(ctx, text, args...)
 	}
-	switch f.rng.IntN(16) { // a look has fifteen inserts or more, and is repeated until all are done: some seven times
-	case 0:
+	f.mu.Lock()
+	dies := f.rng.IntN(16) // a look has fifteen inserts or more, and is repeated until all are done: some seven times
+	if dies < 2 {
 		f.failed++
+	}
+	f.mu.Unlock()
+	switch dies {
+	case 0:
 		return errDied
 	case 1:
-		f.failed++
 		return errors.Join(f.Conn.Exec(ctx, text, args...), errDied)
 	}
 	return f.Conn.Exec(ctx, text, args...)

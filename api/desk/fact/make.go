@@ -3,9 +3,12 @@ package fact
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/rental/ledger"
@@ -17,6 +20,7 @@ const (
 	together    = 10_000  // bookings that have their days made
 	vehicleDays = 155_000 // a month of 5,000 vehicles
 	sliceMonths = 12      // so that a slice reaches few partitions
+	sideBySide  = 2       // statements: the engine does most of one by one thread
 )
 
 // Made is what Make has come to: the facts of some days.
@@ -26,8 +30,8 @@ type Made struct {
 }
 
 // Make makes the facts of an account from one day to another again, from nothing but what they are made of, in slices
-// of whole months, the newest first, and says of each when it is done. It may be stopped and begun again, beside
-// everything else.
+// of whole months, the newest first and two at a time, and says of each when it is done, one after the other. It may be
+// stopped and begun again, beside everything else.
 func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Day, done func(Made) error) error {
 	all, _, err := f.accounts(ctx, id)
 	if err != nil {
@@ -41,7 +45,6 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if from, to = max(from, first), min(to, last); from > to {
 		return nil
 	}
-	begun := time.Now()
 	if err := f.statuses(ctx, a.id, time.Time{}); err != nil {
 		return err
 	}
@@ -56,17 +59,23 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if err != nil {
 		return err
 	}
-	for from <= to {
-		first := max(from, to.Month(1-months))
-		if err := f.days(ctx, a, first, to, nil); err != nil {
-			return err
-		}
-		if err := done(Made{first, to, time.Since(begun)}); err != nil {
-			return err
-		}
-		begun, to = time.Now(), first-1
+	var said sync.Mutex
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(sideBySide)
+	for from <= to && ctx.Err() == nil {
+		first, last := max(from, to.Month(1-months)), to
+		work.Go(func() error {
+			begun := time.Now()
+			if err := f.days(ctx, a, first, last, nil); err != nil {
+				return err
+			}
+			said.Lock()
+			defer said.Unlock()
+			return done(Made{first, last, time.Since(begun)})
+		})
+		to = first - 1
 	}
-	return nil
+	return work.Wait()
 }
 
 // monthsOfSlice returns how many months of all vehicles of an account are made in one go.
@@ -149,14 +158,12 @@ func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.
 
 // rentals makes the days of bookings again, and what these came to. The bookings are in the order of their ids.
 func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
-	for len(bookings) > 0 {
-		some := bookings[:min(together, len(bookings))]
-		bookings = bookings[len(some):]
-		if err := f.someRentals(ctx, a, some); err != nil {
-			return err
-		}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(sideBySide)
+	for some := range slices.Chunk(bookings, together) {
+		work.Go(func() error { return f.someRentals(ctx, a, some) })
 	}
-	return nil
+	return work.Wait()
 }
 
 func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) error {

@@ -4,7 +4,7 @@
 -- was written down (record.Booking.Bygone). Whoever had it until a swap had it until then. Billed are the days of the
 -- frozen price, else the local days from pickup to planned return, as the ledger has it (billed in api/rental/ledger).
 -- bounds are the local days of each zone, '' being the account's, for all that the bookings lie in; a billed day beyond
--- them begins at midnight in UTC. EXPLAIN indexes=1: bookings by its key, rental_days by booking_bloom.
+-- them begins at midnight in UTC. EXPLAIN indexes=1: bookings by its key, rental_days by booking_minmax and booking_bloom.
 -- External: bounds (zone String, day Int32, begins Int64, ends Int64)
 INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle, class, customer, location, channel, status,
     currency, rented_s, billed_days, spells)
@@ -71,8 +71,9 @@ FROM
 (
     SELECT local_date, booking, vehicle,
         greatest(toUnixTimestamp64Milli(now64(3)), max(made_at) + 1) AS version,
-        argMax(traits, fresh) AS kept, toUInt32(sum(rented)) AS seconds, toUInt32(sum(billed)) AS days,
-        arraySort(arrayFlatten(groupArray(spans))) AS times,
+        tuple(argMax(traits.1, fresh), argMax(traits.2, fresh), argMax(traits.3, fresh), argMax(traits.4, fresh),
+            argMax(traits.5, fresh), argMax(traits.6, fresh)) AS kept, toUInt32(sum(rented)) AS seconds, toUInt32(sum(billed)) AS days,
+        arraySort(groupArrayArray(spans)) AS times,
         min(fresh) AS new, max(stood) AS was
     FROM
     (

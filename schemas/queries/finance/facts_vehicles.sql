@@ -1,11 +1,11 @@
 -- Makes the days of an account's vehicles from one local date to another, of those in vehicles unless it is empty, and
 -- writes what differs from what stands. now is in seconds since 1970, and what is later has not been; begins and ends are
--- the bounds of bounds, which holds the local days of each zone, '' being the account's. What each thing adds to a column
--- is found on its own, and added up at the end: the table's comment says what the columns are, and that of
--- 5530_rental_days_currency.sql in the row of which currency they stand. of accounts of the ledger: the column to which
--- each is added, and 1 or -1. Of dates before kept the trips and charges are not read, as
--- they may be gone, and what stands of them is kept. Distances, fuel and energy are added up in thousandths of a metre,
--- a millilitre and a watt-hour, so that their sums do not depend on the order.
+-- the bounds of bounds, which holds the local days of each zone, '' being the account's. All that has a time is laid on the
+-- days that it touches once, and what entries and billed days add is added up with that at the end: the table's comment
+-- says what the columns are, and that of 5530_rental_days_currency.sql in the row of which currency they stand. of
+-- accounts of the ledger: the column to which each is added, and 1 or -1. Of dates before kept the trips and charges are
+-- not read, as they may be gone, and what stands of them is kept. Distances, fuel and energy are added up in thousandths
+-- of a metre, a millilitre and a watt-hour, so that their sums do not depend on the order.
 -- A way that nobody saw may be as long as a tracker was silent. One of more than 62 days counts on its first 62, with all
 -- that it came to, as nobody knows on which of them it was driven: so trips of the two months before are enough.
 -- EXPLAIN indexes=1: rental_days, ledger_entries and vehicle_days by account and date, trips and charges by account, month
@@ -76,18 +76,24 @@ WITH
         WHERE account = {account:UInt64} AND kind IN ('maintenance', 'repair') AND isNull(archived_at)
             AND (empty({vehicles:Array(UInt64)}) OR blocked IN {vehicles:Array(UInt64)})
     ),
+    -- both, and of each the time from fresh on in which nothing before it was rented or down
     uses AS
     (
-        SELECT vehicle, unit, rented, greatest(since, {begins:Int64}) AS s, least(until, {ends:Int64}, {now:Int64}) AS e
+        SELECT vehicle, unit, rented, s, e,
+            greatest(s, max(e) OVER (PARTITION BY vehicle ORDER BY s, e, rented, unit ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS fresh
         FROM
         (
-            SELECT true AS rented, vehicle, unit, since, until FROM rents
-            UNION ALL
-            SELECT false, vehicle, '', since, until FROM downs
+            SELECT vehicle, unit, rented, greatest(since, {begins:Int64}) AS s, least(until, {ends:Int64}, {now:Int64}) AS e
+            FROM
+            (
+                SELECT true AS rented, vehicle, unit, since, until FROM rents
+                UNION ALL
+                SELECT false, vehicle, '', since, until FROM downs
+            )
+            WHERE e > s
         )
-        WHERE e > s
     ),
-    trips_of AS
+    ways AS
     (
         SELECT vehicle, intDiv(toUnixTimestamp64Milli(start_at), 1000) AS s,
             least(s + 62 * 86400, greatest(s + 1, intDiv(toUnixTimestamp64Milli(end_at), 1000))) AS e,
@@ -99,83 +105,54 @@ WITH
             AND end_at >= fromUnixTimestamp64Milli({begins:Int64} * 1000, 'UTC')
             AND start_at < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
     ),
-    -- what is added to which column of which currency, of things that are no money; busy_s is all that was rented
+    -- all that has a time, in seconds since 1970: rented, driven or, if it is neither, down
+    things AS
+    (
+        SELECT vehicle, rented, false AS driven, unit, s, e, fresh, toInt64(0) AS mm, toInt64(0) AS ml, toInt64(0) AS wh
+        FROM uses
+        UNION ALL
+        SELECT vehicle, false, true, '', s, e, e, mm, ml, 0
+        FROM ways
+        UNION ALL
+        SELECT vehicle, false, true, '', intDiv(toUnixTimestamp64Milli(start_at), 1000) AS began, began + 1, began + 1, 0, 0,
+            toInt64(round(assumeNotNull(energy_kwh) * 1000))
+        FROM charges FINAL
+        WHERE account = {account:UInt64} AND NOT deleted AND isNotNull(energy_kwh)
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            AND start_at >= fromUnixTimestamp64Milli({begins:Int64} * 1000, 'UTC')
+            AND start_at < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
+    ),
+    -- each thing on each day that it touches: how far midnights are from those of UTC says which days may be such
+    (SELECT (min(begins - 86400 * toInt64(day)), max(begins - 86400 * toInt64(day))) FROM bounds) AS midnights,
+    touched AS
+    (
+        SELECT days.vehicle AS vehicle, days.local_date AS local_date, begins, ends, fleet_from, fleet_until, rented, driven, unit,
+            s, e, fresh, mm, ml, wh
+        FROM
+        (
+            SELECT *, toInt32(arrayJoin(range(intDiv(s - midnights.2, 86400), intDiv(e - 1 - midnights.1, 86400) + 1))) AS day
+            FROM things
+        ) AS t
+        INNER JOIN days ON t.vehicle = days.vehicle AND t.day = days.day
+        WHERE e > begins AND s < ends AND (NOT driven OR local_date >= {kept:Date32})
+    ),
+    -- what came together on a day; rented_s and rented_mm are by the currencies of the rentals, units
     done AS
     (
-        SELECT vehicle, local_date, arrayJoin([({currency:String}, 'day_s', ends - begins),
-                ({currency:String}, 'fleet_s', fleet_until - fleet_from)]) AS added
-        FROM days
-        WHERE fleet_until > fleet_from
-        UNION ALL
-        SELECT vehicle, local_date,
-            arrayJoin(arrayConcat([({currency:String}, 'day_s', if(rented_s > 0, length, 0)), ({currency:String}, 'busy_s', rented_s),
-                    ({currency:String}, 'down_s', down_or_rented_s - rented_in_fleet_s)],
-                arrayMap((u, n) -> (u, 'rented_s', n), rented_in.1, rented_in.2)))
-        FROM
-        (
-            SELECT days.vehicle AS vehicle, local_date, any(ends - begins) AS length,
-                sumIf(least(e, ends) - greatest(s, begins), rented) AS rented_s,
-                sumMapIf([unit], [least(e, ends) - greatest(s, begins)], rented) AS rented_in,
-                toInt64(intervalLengthSumIf(greatest(s, fleet_from), least(e, fleet_until),
-                    least(e, fleet_until) > greatest(s, fleet_from))) AS down_or_rented_s,
-                toInt64(intervalLengthSumIf(greatest(s, fleet_from), least(e, fleet_until),
-                    rented AND least(e, fleet_until) > greatest(s, fleet_from))) AS rented_in_fleet_s
-            FROM
-            (
-                SELECT vehicle, unit, rented, s, e, toInt32(arrayJoin(range(intDiv(s, 86400) - 1, intDiv(e, 86400) + 2))) AS day
-                FROM uses
-            ) AS uses INNER JOIN days ON uses.vehicle = days.vehicle AND uses.day = days.day
-            WHERE e > begins AND s < ends
-            GROUP BY vehicle, local_date
-        )
-        UNION ALL
-        SELECT vehicle, local_date, (if(currency = '', {currency:String}, toString(currency)) AS unit, 'billed_days', toInt64(sum(billed_days)))
-        FROM rental_days FINAL
-        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
-            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-        GROUP BY vehicle, local_date, unit
-        HAVING sum(billed_days) > 0
-        UNION ALL
-        SELECT vehicle, local_date, arrayJoin(arrayConcat([({currency:String}, 'driven_m', driven), ({currency:String}, 'fuel_l', burnt)],
-            arrayMap((u, n) -> (u, 'rented_m', n), rented_in.1, rented_in.2)))
-        FROM
-        (
-            SELECT vehicle, local_date, sum(upto(mm, s, e, ends) - upto(mm, s, e, begins)) AS driven,
-                sum(upto(ml, s, e, ends) - upto(ml, s, e, begins)) AS burnt,
-                sumMap(arrayMap(r -> r.3, met), arrayMap(r -> upto(mm, s, e, least(ends, r.2)) - upto(mm, s, e, greatest(begins, r.1)), met))
-                    AS rented_in
-            FROM
-            (
-                SELECT days.vehicle AS vehicle, days.local_date AS local_date, s, e, mm, ml, begins, ends,
-                    arrayFilter(r -> r.2 > greatest(s, begins) AND r.1 < least(e, ends), rented_at) AS met
-                FROM
-                (
-                    SELECT *, toInt32(arrayJoin(range(intDiv(s, 86400) - 1, intDiv(e, 86400) + 2))) AS day FROM trips_of
-                ) AS t
-                INNER JOIN days ON t.vehicle = days.vehicle AND t.day = days.day
-                LEFT JOIN (SELECT vehicle, groupArray((since, until, unit)) AS rented_at FROM rents GROUP BY vehicle) AS r
-                    ON r.vehicle = t.vehicle
-                WHERE e > begins AND s < ends AND local_date >= {kept:Date32}
-            )
-            GROUP BY vehicle, local_date
-        )
-        UNION ALL
-        SELECT vehicle, local_date, ({currency:String}, 'energy_kwh', sum(wh))
-        FROM
-        (
-            SELECT days.vehicle AS vehicle, days.local_date AS local_date, wh
-            FROM
-            (
-                SELECT vehicle, intDiv(toUnixTimestamp64Milli(start_at), 1000) AS s, toInt64(round(assumeNotNull(energy_kwh) * 1000)) AS wh,
-                    toInt32(arrayJoin(range(intDiv(s, 86400) - 1, intDiv(s, 86400) + 2))) AS day
-                FROM charges FINAL
-                WHERE account = {account:UInt64} AND NOT deleted AND isNotNull(energy_kwh)
-                    AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-                    AND start_at >= fromUnixTimestamp64Milli({begins:Int64} * 1000, 'UTC')
-                    AND start_at < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
-            ) AS c INNER JOIN days ON c.vehicle = days.vehicle AND c.day = days.day
-            WHERE s >= begins AND s < ends AND local_date >= {kept:Date32}
-        )
+        SELECT vehicle, local_date, any(ends - begins) AS length,
+            sumIf(least(e, ends) - greatest(s, begins), rented) AS busy_s,
+            sumMapIf([unit], [least(e, ends) - greatest(s, begins)], rented) AS rented_in,
+            rented_in.1 AS units, rented_in.2 AS rented_s,
+            sum(greatest(0, least(e, fleet_until) - greatest(fresh, fleet_from))) AS down_or_rented_s,
+            sumIf(greatest(0, least(e, fleet_until) - greatest(s, fleet_from)), rented) AS rented_in_fleet_s,
+            sum(upto(mm, s, e, ends) - upto(mm, s, e, begins)) AS driven_mm,
+            sum(upto(ml, s, e, ends) - upto(ml, s, e, begins)) AS burnt_ml,
+            sum(upto(wh, s, e, ends) - upto(wh, s, e, begins)) AS charged_wh,
+            groupArrayIf((unit, greatest(s, begins), least(e, ends)), rented) AS spells,
+            groupArrayIf((mm, s, e), mm > 0) AS driven_at,
+            arrayMap(u -> arraySum(r -> if(r.1 = u, arraySum(d -> upto(d.1, d.2, d.3, r.3) - upto(d.1, d.2, d.3, r.2), driven_at), 0), spells),
+                units) AS rented_mm
+        FROM touched
         GROUP BY vehicle, local_date
     ),
     stood AS
@@ -185,7 +162,7 @@ WITH
                 revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage,
                 discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable,
                 cost_depreciation, cost_finance, cost_insurance, cost_other_fixed)) AS was,
-            toUnixTimestamp64Milli(computed_at) AS made_at, driven_m, rented_m, fuel_l, energy_kwh
+            toUnixTimestamp64Milli(computed_at) AS made_at, local_date < {kept:Date32} AS gone, driven_m, rented_m, fuel_l, energy_kwh
         FROM vehicle_days FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
@@ -197,19 +174,13 @@ SELECT {account:UInt64}, local_date, vehicle, currency, fromUnixTimestamp64Milli
     cost_finance, cost_insurance, cost_other_fixed
 FROM
 (
-    SELECT local_date, vehicle, currency,
-        greatest(toUnixTimestamp64Milli(now64(3)), maxIf(amount, measure = 'made_at') + 1) AS version,
-        countIf(measure = 'was') > 0 AS there, sumIf(amount, measure = 'was') AS was,
-        toUInt32(maxIf(amount, measure = 'day_s')) AS day_s,
-        toUInt32(sumIf(amount, measure = 'fleet_s')) AS fleet_s,
-        toUInt32(sumIf(amount, measure = 'down_s')) AS down_s,
-        toUInt32(sumIf(amount, measure = 'rented_s')) AS rented_s,
-        toUInt32(greatest(0, toInt64(fleet_s) - toInt64(down_s) - sumIf(amount, measure = 'busy_s'))) AS idle_s,
-        toUInt32(sumIf(amount, measure = 'billed_days')) AS billed_days,
-        sumIf(amount, measure = 'driven_m') / 1000 AS driven_m,
-        sumIf(amount, measure = 'rented_m') / 1000 AS rented_m,
-        sumIf(amount, measure = 'fuel_l') / 1000 AS fuel_l,
-        sumIf(amount, measure = 'energy_kwh') / 1000 AS energy_kwh,
+    SELECT local_date, vehicle, unit AS currency,
+        greatest(toUnixTimestamp64Milli(now64(3)), max(made_at) + 1) AS version, max(standing) AS there, sum(hash) AS was,
+        toUInt32(max(length)) AS day_s, toUInt32(sum(in_fleet_s)) AS fleet_s, toUInt32(sum(down)) AS down_s,
+        toUInt32(sum(rented)) AS rented_s,
+        toUInt32(greatest(0, toInt64(fleet_s) - toInt64(down_s) - sum(busy))) AS idle_s,
+        toUInt32(sum(billed)) AS billed_days, sum(driven_mm) / 1000 AS driven_m, sum(rented_mm) / 1000 AS rented_m,
+        sum(burnt_ml) / 1000 AS fuel_l, sum(charged_wh) / 1000 AS energy_kwh,
         sumIf(amount, measure = 'revenue_time') AS revenue_time,
         sumIf(amount, measure = 'revenue_mileage') AS revenue_mileage,
         sumIf(amount, measure = 'revenue_extras') AS revenue_extras,
@@ -229,26 +200,41 @@ FROM
         sumIf(amount, measure = 'cost_other_fixed') AS cost_other_fixed
     FROM
     (
-        SELECT local_date, vehicle, added.1 AS currency, added.2 AS measure, added.3 AS amount FROM done
+        SELECT local_date, vehicle, {currency:String} AS unit, ends - begins AS length, fleet_until - fleet_from AS in_fleet_s,
+            toInt64(0) AS down, toInt64(0) AS busy, toInt64(0) AS rented, toInt64(0) AS billed, toInt64(0) AS driven_mm,
+            toInt64(0) AS rented_mm, toInt64(0) AS burnt_ml, toInt64(0) AS charged_wh, '' AS measure, toInt64(0) AS amount,
+            false AS standing, toInt64(0) AS hash, toInt64(0) AS made_at
+        FROM days
+        WHERE fleet_until > fleet_from
         UNION ALL
-        SELECT local_date, vehicle, toString(currency),
-            transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, '') AS measure,
-            sum(amount * transform(ledger_account, {accounts:Array(String)}, {signs:Array(Int64)}, toInt64(0)))
+        SELECT local_date, vehicle, of.1, of.2, 0, of.3, of.4, of.5, 0, of.6, of.7, of.8, of.9, '', 0, false, 0, 0
+        FROM done
+        ARRAY JOIN arrayPushFront(
+            arrayMap((u, seconds, mm) -> (u, toInt64(0), toInt64(0), toInt64(0), seconds, toInt64(0), mm, toInt64(0), toInt64(0)),
+                units, rented_s, rented_mm),
+            ({currency:String}, toInt64(if(busy_s > 0, length, 0)), down_or_rented_s - rented_in_fleet_s, busy_s, toInt64(0), driven_mm,
+                toInt64(0), burnt_ml, charged_wh)) AS of
+        UNION ALL
+        SELECT local_date, vehicle, if(currency = '', {currency:String}, toString(currency)), 0, 0, 0, 0, 0, billed_days, 0, 0, 0, 0, '', 0,
+            false, 0, 0
+        FROM rental_days FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND billed_days > 0
+            AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+        UNION ALL
+        SELECT local_date, vehicle, toString(currency), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            transform(ledger_account, {accounts:Array(String)}, {measures:Array(String)}, ''),
+            amount * transform(ledger_account, {accounts:Array(String)}, {signs:Array(Int64)}, toInt64(0)), false, 0, 0
         FROM ledger_entries FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
             AND ledger_account IN {accounts:Array(String)}
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-        GROUP BY local_date, vehicle, currency, measure
         UNION ALL
-        SELECT local_date, vehicle, currency, added.1, added.2
-        FROM stood ARRAY JOIN [('was', was), ('made_at', made_at)] AS added
-        UNION ALL
-        SELECT local_date, vehicle, currency, added.1, toInt64(round(added.2 * 1000))
+        SELECT local_date, vehicle, currency, 0, 0, 0, 0, 0, 0, gone * toInt64(round(driven_m * 1000)),
+            gone * toInt64(round(rented_m * 1000)), gone * toInt64(round(fuel_l * 1000)), gone * toInt64(round(energy_kwh * 1000)), '', 0,
+            true, was, made_at
         FROM stood
-        ARRAY JOIN [('driven_m', driven_m), ('rented_m', rented_m), ('fuel_l', fuel_l), ('energy_kwh', energy_kwh)] AS added
-        WHERE local_date < {kept:Date32} AND added.2 != 0
     )
-    GROUP BY local_date, vehicle, currency
+    GROUP BY local_date, vehicle, unit
 )
 WHERE NOT there OR was != toInt64(cityHash64(
     day_s, fleet_s, down_s, rented_s, idle_s, billed_days, driven_m, rented_m, fuel_l, energy_kwh, revenue_time,
