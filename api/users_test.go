@@ -300,6 +300,27 @@ func TestSessionsEndWhenTheyMust(t *testing.T) {
 
 func signInStatus(w *world) int { return w.browser().signIn("ann@example.com", goodPassword).status }
 
+// TestAPageOfSomebodyElseIsToldSo holds two tabs of one browser apart, at which two people have signed in one after the
+// other.
+func TestAPageOfSomebodyElseIsToldSo(t *testing.T) {
+	w := newWorld(t)
+	b, ann := w.person("ann@example.com", auth.Manager)
+	bob := w.do("POST", "/v1/users", `{"name":"Bob","email":"bob@example.com","role":"manager"}`).ok(201)
+	vehicle := `{"make":"Ford","model":"Focus"}`
+	first := []string{"Motorpool-User", ann}
+	wantEqual(t, "whose page it is", b.json("GET", "/v1/account", "").ok(200).object()["user_id"], any(ann))
+	b.json("POST", "/v1/vehicles", vehicle, first...).ok(201)
+	b.accept(bob.object()["invitation_url"].(string)).ok(303) // in another tab
+	for _, method := range []string{"GET", "POST"} {
+		p := b.json(method, "/v1/vehicles", map[string]string{"POST": vehicle}[method], first...).problem(401, "unauthorized")
+		if !strings.Contains(p.Detail, "Somebody else") {
+			t.Errorf("%s is told %q", method, p.Detail)
+		}
+	}
+	wantEqual(t, "vehicles", len(b.json("GET", "/v1/vehicles", "", "Motorpool-User", bob.id()).ok(200).data()), 1)
+	w.do("GET", "/v1/vehicles", "", first...).ok(200) // an API key is whose it is
+}
+
 func TestNobodyRisesAboveTheirRoleAndAnOwnerStays(t *testing.T) {
 	w := newWorld(t)
 	owner, id := w.person("ann@example.com", auth.Owner)

@@ -173,6 +173,10 @@ func (a *API) find(r *http.Request, token string) (*query.Session, error) {
 	return s, nil
 }
 
+// AsHeader is by what a page says whose it is, as an identity of a person: all tabs of a browser have one session, and
+// what one of them shows of one account must not be changed, or added to, as somebody of another.
+const AsHeader = "Motorpool-User"
+
 // way lets a request in by the session of a browser. A request that could come from another server's page is refused
 // unless it only reads.
 func (a *API) way(r *http.Request) (*auth.Principal, bool, error) {
@@ -188,6 +192,10 @@ func (a *API) way(r *http.Request) (*auth.Principal, bool, error) {
 	}
 	if s == nil || s.Factors != whole {
 		return nil, true, fleet.NewError(fleet.CodeUnauthorized, "The session has ended, or is not complete. Sign in again.")
+	}
+	if as := r.Header.Get(AsHeader); as != "" && as != s.User.String() {
+		return nil, true, fleet.NewError(fleet.CodeUnauthorized,
+			"Somebody else has signed in at this browser since the page was opened. Open it again.")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !a.ours(r) {
 		return nil, true, fleet.NewError(fleet.CodeForbidden,

@@ -223,6 +223,31 @@ test('two accounts in two tabs: nothing of one is in the other', async ({ contex
 	expect(await two.page.content()).not.toContain(`Ledger ${mark}`);
 });
 
+test('two people in two tabs of one browser: the page of the first begins anew', async ({ context, request }) => {
+	const first = `first-${mark}`, second = `second-${mark}`;
+	await post(request, '/v1/customers', { display_name: first });
+	await post(request, '/v1/customers', { display_name: second }, otherKey);
+	const comes = async (name: string, as: string) => {
+		const { invitation_url } = await post<{ invitation_url: string }>(request, '/v1/users', { name, email: `${name}@example.com`, role: 'owner' }, as);
+		const page = await context.newPage();
+		const { pathname, search } = new URL(invitation_url);
+		await page.goto(pathname + search);
+		for (const field of await page.locator('input[type=password]').all()) await field.fill('a horse in the rain');
+		await page.locator('form button').first().click();
+		await page.goto(`/customers?q=${mark}`);
+		await expect(page.getByText(name)).toBeVisible();
+		return page;
+	};
+	const one = await comes(first, key);
+	await comes(second, otherKey);
+	await one.getByRole('link', { name: first }).click();
+	await expect(one.locator('header nav')).toBeVisible(); // of the second's account, which has no such customer
+	await expect(one.getByText(first)).toHaveCount(0);
+	await show(one, `/customers?q=${mark}`);
+	await expect(one.getByText(second)).toBeVisible();
+	expect(await one.content()).not.toContain(first);
+});
+
 async function readable(page: Page, name: string) {
 	expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
 	await accessible(page);

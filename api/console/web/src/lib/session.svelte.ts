@@ -11,20 +11,25 @@ class Session {
 	fault = $state('');
 	byKey = $state(false);
 	#key = '';
+	#user = '';
 
+	/** What each request says: the key, or as whom the page was opened, as all tabs have one session. */
 	headers(): Record<string, string> {
-		return this.#key ? { Authorization: `Bearer ${this.#key}` } : {};
+		if (this.#key) return { Authorization: `Bearer ${this.#key}` };
+		return this.#user ? { 'Motorpool-User': this.#user } : {};
 	}
 
 	/** Looks who it is, with a key if one is given. */
 	async begin(key = '') {
 		this.#key = key.trim();
+		this.#user = '';
 		this.fault = '';
 		try {
 			const response = await fetch('/v1/account', { headers: this.headers() });
-			const answer = (await response.json()) as { name?: string; timezone?: string; currency?: string; detail?: string };
+			const answer = (await response.json()) as { name?: string; timezone?: string; currency?: string; user_id?: string | null; detail?: string };
 			if (response.ok) {
 				this.account = answer.name ?? '';
+				this.#user = answer.user_id ?? '';
 				if (answer.currency) this.currency = answer.currency;
 				if (answer.timezone) settings.zone = answer.timezone;
 				this.byKey = this.#key !== '';
