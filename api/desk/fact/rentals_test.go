@@ -132,3 +132,44 @@ func TestATripThatComesLateCountsInALongRental(t *testing.T) {
 	trip(2, "2026-03-30", true)
 	want("one of the days before was none", 8000)
 }
+
+// Of a way that nobody saw for more than 62 days only the first 62 count, as in the facts of vehicles, and so in the same
+// rentals whichever of them are made together.
+func TestALongWayThatNobodySawCountsInTheRentalsOfItsFirstDays(t *testing.T) {
+	w := open(t, "UTC")
+	a := w.vehicle("", "2026-01-01")
+	begun := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	w.now = begun.AddDate(0, 0, 130)
+	var rentals []uint64
+	for _, day := range []int{31, 70} {
+		pickup := begun.AddDate(0, 0, day)
+		rentals = append(rentals, create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a),
+			PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(pickup.AddDate(0, 0, 31))}, Currency: "EUR",
+			Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup),
+			ActualReturnAt: record.InstantOf(pickup.AddDate(0, 0, 31))}))
+	}
+	if err := w.db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at,
+		distance_m, deleted) VALUES (7, %d, 1, 1, '2026-01-02 12:00:00', '2026-05-06 12:00:00', now64(3), 4000, false)`,
+		a)); err != nil {
+		t.Fatal(err)
+	}
+	want := func(when string) {
+		t.Helper()
+		for i, metres := range []int64{2000, 0} {
+			var got int64
+			if err := w.db.QueryRow(t.Context(), fmt.Sprintf("SELECT gps_m FROM rental_sums FINAL WHERE account = 7 AND booking = %d",
+				rentals[i])).Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got != metres {
+				t.Errorf("%s: rental %d has %d m, want %d m", when, i, got, metres)
+			}
+		}
+	}
+	w.look()
+	want("both made together")
+	update(w, w.base.Bookings, rentals[1], func(b *record.Booking) { b.Notes = "made again" })
+	w.now = w.now.Add(time.Hour)
+	w.look()
+	want("the second made by itself")
+}

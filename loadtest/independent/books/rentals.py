@@ -56,11 +56,12 @@ class Rentals:
         return found
 
     def seen(self):
-        """The miles that trackers saw during each rental: a trip counts by the share of its time."""
+        """The miles that trackers saw during each rental: a trip counts by the share of its time, a way of more than 62 days
+        on which the tracker was silent on its first 62."""
         found, trips = collections.defaultdict(lambda: [decimal.Decimal(0), 0]), collections.defaultdict(list)
         for t in self.activity.trips:
             since = second(instant(t["from"]))
-            trips[t["vehicle_id"]].append((since, max(second(instant(t["until"])), since + 1), t["distance_mi"]))
+            trips[t["vehicle_id"]].append((since, min(max(second(instant(t["until"])), since + 1), since + 62 * 86400), t["distance_mi"]))
         for leg in self.books.legs:
             for since, until, miles in trips[leg["vehicle"]]:
                 inside = min(until, leg["until"]) - max(since, leg["since"])

@@ -1,7 +1,7 @@
 -- Makes what the completed rentals of an account came to, of bookings among first and last and, unless it is empty, in bookings, and writes
 -- what differs from what stands. accounts are those of the ledger that are a measure of facts, and measures which. Of trips that began before
 -- kept the metres stay as they stand, day by day, as such trips may be gone; a later one counts whenever it comes. Trips are read from 62 days
--- before the first rental on: a way that nobody saw may be as long, as in facts_vehicles.sql. Entries lie on or after the day of the first
+-- before the first rental on: a longer way that nobody saw counts on its first 62 days, as in facts_vehicles.sql. Entries lie on or after the day of the first
 -- pickup, the planned or the actual one, whichever was first: the days of a price begin with the planned one.
 -- EXPLAIN indexes=1: bookings and rental_sums by account and id; trips by account, the months of the rentals and vehicle, and by
 -- end_at_minmax; ledger_entries by account, the months from the first pickup on, and booking_bloom.
@@ -44,7 +44,8 @@ FROM
             [toInt64(round(t.distance_m * share(t.start_ms, t.end_ms, legs.from_ms, legs.until_ms)))]), 0, 0, 0, 0, []
         FROM
         (
-            SELECT vehicle, toUnixTimestamp64Milli(start_at) AS start_ms, toUnixTimestamp64Milli(end_at) AS end_ms, distance_m
+            SELECT vehicle, toUnixTimestamp64Milli(start_at) AS start_ms, least(toUnixTimestamp64Milli(end_at), start_ms + 62 * 86400000) AS end_ms,
+                distance_m
             FROM trips FINAL
             WHERE account = {account:UInt64} AND NOT deleted AND vehicle IN (SELECT vehicle FROM legs)
                 AND start_at >= fromUnixTimestamp64Milli(toInt64(reach.1 - 62 * 86400000), 'UTC')

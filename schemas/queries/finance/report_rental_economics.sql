@@ -11,7 +11,7 @@
 -- figure contribution money: Their revenue less platform fees and the variable costs that name the rental, such as its tolls. What owners of
 --   vehicles get is a cost of the vehicle and of no rental, and is not taken off.
 -- figure gps_mi mi: Miles that trackers saw during them. A trip that a rental began or ended within counts by the share of its
---   time.
+--   time; a way of more than 62 days on which the tracker was silent, on the first 62.
 -- figure compared_gps_mi mi: Of these, miles of rentals whose odometers were read at pickup and at return.
 -- figure odometer_mi mi: Miles of the same rentals by their odometers.
 -- figure over_mi mi: Miles by the odometers beyond those that the rate includes.
