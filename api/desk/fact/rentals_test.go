@@ -133,8 +133,8 @@ func TestATripThatComesLateCountsInALongRental(t *testing.T) {
 	want("one of the days before was none", 8000)
 }
 
-// Of a way that nobody saw for more than 62 days only the first 62 count, as in the facts of vehicles, and so in the same
-// rentals whichever of them are made together.
+// Of a way that nobody saw for more than 62 days only the first 62 count, as in the facts of vehicles, and so in the
+// same rentals whichever of them are made together.
 func TestALongWayThatNobodySawCountsInTheRentalsOfItsFirstDays(t *testing.T) {
 	w := open(t, "UTC")
 	a := w.vehicle("", "2026-01-01")
@@ -143,22 +143,22 @@ func TestALongWayThatNobodySawCountsInTheRentalsOfItsFirstDays(t *testing.T) {
 	var rentals []uint64
 	for _, day := range []int{31, 70} {
 		pickup := begun.AddDate(0, 0, day)
-		rentals = append(rentals, create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a),
-			PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(pickup.AddDate(0, 0, 31))}, Currency: "EUR",
-			Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup),
-			ActualReturnAt: record.InstantOf(pickup.AddDate(0, 0, 31))}))
+		back := pickup.AddDate(0, 0, 31)
+		rentals = append(rentals, create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{
+			VehicleID: v1(a), PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(back)}, Currency: "EUR",
+			Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup), ActualReturnAt: record.InstantOf(back)}))
 	}
-	if err := w.db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at, updated_at,
-		distance_m, deleted) VALUES (7, %d, 1, 1, '2026-01-02 12:00:00', '2026-05-06 12:00:00', now64(3), 4000, false)`,
-		a)); err != nil {
+	if err := w.db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at,
+		updated_at, distance_m, deleted)
+		VALUES (7, %d, 1, 1, '2026-01-02 12:00:00', '2026-05-06 12:00:00', now64(3), 4000, false)`, a)); err != nil {
 		t.Fatal(err)
 	}
 	want := func(when string) {
 		t.Helper()
 		for i, metres := range []int64{2000, 0} {
 			var got int64
-			if err := w.db.QueryRow(t.Context(), fmt.Sprintf("SELECT gps_m FROM rental_sums FINAL WHERE account = 7 AND booking = %d",
-				rentals[i])).Scan(&got); err != nil {
+			if err := w.db.QueryRow(t.Context(), fmt.Sprintf(`SELECT gps_m FROM rental_sums FINAL
+				WHERE account = 7 AND booking = %d`, rentals[i])).Scan(&got); err != nil {
 				t.Fatal(err)
 			}
 			if got != metres {
