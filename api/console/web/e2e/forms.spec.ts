@@ -131,3 +131,93 @@ test('the address keeps that a vehicle is followed', async ({ page, request }) =
 	await expect(page).not.toHaveURL(/follow/);
 	expect(faults).toEqual([]);
 });
+
+test("a rental's day on a telephone: its class gets a vehicle, that is swapped on the road, and a payment is refunded", async ({ page, request }) => {
+	test.setTimeout(240_000);
+	const faults = watch(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	const usd = (amount: number) => ({ amount, currency: 'USD' });
+	const made = async (path: string, data: unknown) => (await post(request, path, data)).id;
+	const plan = await made('/v1/rate_plans', { name: `Phone ${mark}`, currency: 'USD', daily_rate: usd(6000) });
+	const small = await made('/v1/vehicle_classes', { name: `Small ${mark}`, code: `s${mark}`, rate_plan_id: plan });
+	const large = await made('/v1/vehicle_classes', { name: `Large ${mark}`, code: `l${mark}`, rate_plan_id: plan });
+	const vehicle = (nickname: string, vehicle_class_id: string) => made('/v1/vehicles', { make: 'Seat', model: 'Ibiza', nickname: `${nickname} ${mark}`, vehicle_class_id, fuel_type: 'gasoline' });
+	await vehicle('Amber', small);
+	await vehicle('Cedar', large);
+	const customer = await made('/v1/customers', { first_name: 'Lin', last_name: 'Muster', licence: { number: 'D7654321', country: 'US', region: 'TX', expires_on: '2031-01-01' } });
+	const now = Math.floor(Date.now() / 60_000) * 60_000;
+	const booking = await made('/v1/bookings', {
+		vehicle_class_id: small, customer_id: customer, confirm: true, pickup_at: new Date(now + 10 * 60_000).toISOString(), return_at: new Date(now + 2 * 86_400_000).toISOString(),
+	});
+	const narrow = async (name: string) => {
+		expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
+		await accessible(page);
+		await page.screenshot({ path: test.info().outputPath(`${name}.png`), fullPage: true });
+	};
+
+	await enter(page, `/bookings/${booking}`);
+	await page.getByRole('button', { name: 'Give it a vehicle' }).click();
+	await page.getByLabel('Vehicle', { exact: true }).selectOption({ label: `Amber ${mark} · Seat Ibiza` }); // the only one of the class, which the booking has
+	await narrow('give');
+	await page.getByRole('button', { name: 'Give it a vehicle' }).last().click();
+	await expect(page.getByRole('link', { name: `Amber ${mark}` })).toBeVisible();
+	await page.getByRole('button', { name: 'Take a payment' }).click();
+	await page.getByRole('button', { name: 'Note the payment' }).click();
+	await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible();
+
+	await page.getByRole('link', { name: 'Pickup', exact: true }).click();
+	await page.getByLabel(/^Odometer/).fill('12000');
+	await page.getByRole('button', { name: 'Full' }).click();
+	await page.getByRole('button', { name: 'Hand it over' }).click();
+	await expect(page.getByText('Active', { exact: true })).toBeVisible();
+
+	await page.getByRole('button', { name: 'Swap the vehicle' }).click();
+	await page.getByLabel('Also of other classes').check();
+	await page.getByLabel('Vehicle instead').selectOption({ label: `Cedar ${mark} · Seat Ibiza` });
+	const back = page.getByRole('group', { name: `Comes back: Amber ${mark}` });
+	const gone = page.getByRole('group', { name: `Goes out: Cedar ${mark}` });
+	await back.getByLabel(/^Odometer/).fill('11000'); // less than at the pickup
+	await back.getByLabel(/^Fuel/).fill('80');
+	await gone.getByLabel(/^Odometer/).fill('500');
+	await gone.getByLabel(/^Fuel/).fill('100');
+	await page.getByRole('button', { name: 'Swap the vehicle' }).last().click();
+	await expect(back.getByLabel(/^Odometer/)).toHaveAttribute('aria-invalid', 'true');
+	await back.getByLabel(/^Odometer/).fill('12040');
+	await narrow('swap');
+	await page.getByRole('button', { name: 'Swap the vehicle' }).last().click();
+	await expect(page.getByRole('link', { name: `Cedar ${mark}` })).toBeVisible();
+	await expect(page.getByRole('definition').filter({ hasText: `Amber ${mark}` })).toContainText('until');
+
+	await page.getByRole('button', { name: 'Correct', exact: true }).click();
+	await page.getByRole('group', { name: `Comes back: Amber ${mark}` }).getByLabel(/^Odometer/).fill('12050');
+	await page.getByLabel('Reason').fill('Misread');
+	await narrow('correct');
+	await page.getByRole('button', { name: 'Correct', exact: true }).last().click();
+	await expect(page.getByRole('listitem').filter({ hasText: 'Misread' })).toBeVisible();
+
+	await page.getByRole('link', { name: 'Return', exact: true }).click();
+	await page.getByLabel(/^Odometer/).fill('560');
+	await page.getByRole('button', { name: 'Full' }).click();
+	await page.getByRole('button', { name: 'Take it back' }).click();
+	await expect(page.getByText('Completed', { exact: true })).toBeVisible();
+
+	await page.getByRole('button', { name: 'Change the bill' }).click();
+	await page.getByLabel(/^Price of one/).fill('30');
+	await page.getByRole('button', { name: 'Put it on the bill' }).click();
+	const price = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Price', exact: true }) });
+	const cleaning = price.getByRole('listitem').filter({ hasText: 'Cleaning' });
+	await expect(cleaning).toContainText('$30.00');
+	await page.getByRole('button', { name: 'Change the bill' }).click();
+	await cleaning.getByRole('button', { name: 'Take back Cleaning' }).click();
+	await narrow('bill');
+	await cleaning.getByRole('button', { name: 'Take back', exact: true }).click();
+	await expect(cleaning).toHaveCount(0);
+
+	await page.getByRole('button', { name: /^Refund P-/ }).click();
+	await page.getByLabel(/^Amount/).fill('20');
+	await page.getByRole('button', { name: 'Give it back' }).click();
+	await narrow('refund');
+	await page.getByRole('button', { name: 'Give it back' }).click();
+	await expect(page.getByText('$20.00 of it was given back.')).toBeVisible();
+	expect(faults).toEqual([]);
+});

@@ -35,6 +35,8 @@ const states: Record<Language, Record<string, string>> = {
 		labor: 'Arbeit', part: 'Teil', fee: 'Gebühr', repair: 'Reparatur', owner_use: 'Eigennutzung', missing: 'Vermisst',
 		odometer: 'Kilometerstand', odometer_mi: 'Kilometerstand', engine_hours: 'Betriebsstunden', conflict: 'Konflikt',
 		licence_expired: 'Führerschein abgelaufen', risk_blocked: 'Gesperrt', licence_rejected: 'Führerschein abgelehnt',
+		delivery: 'Zustellung', one_way: 'Rückgabe anderswo', young_driver: 'Junger Fahrer', additional_driver: 'Weiterer Fahrer', smoking: 'Rauchen',
+		impound: 'Abschleppen', promo: 'Aktionsrabatt', adjustment: 'Anpassung', partially_refunded: 'Teilweise erstattet', transport: 'Transport',
 		revenue: 'Umsatz', variable_cost: 'Variable Kosten', fixed_cost: 'Fixe Kosten', contribution: 'Deckungsbeitrag', net_profit: 'Gewinn',
 	},
 	es: {
@@ -64,6 +66,8 @@ const states: Record<Language, Record<string, string>> = {
 		labor: 'Mano de obra', part: 'Pieza', fee: 'Tasa', repair: 'Reparación', owner_use: 'Uso propio', missing: 'Desaparecido',
 		odometer: 'Cuentakilómetros', odometer_mi: 'Cuentakilómetros', engine_hours: 'Horas de motor', conflict: 'Conflicto',
 		licence_expired: 'Permiso caducado', risk_blocked: 'Bloqueado', licence_rejected: 'Permiso rechazado',
+		delivery: 'Entrega', one_way: 'Devolución en otro lugar', young_driver: 'Conductor joven', additional_driver: 'Conductor adicional', smoking: 'Tabaco',
+		impound: 'Grúa', promo: 'Promoción', adjustment: 'Ajuste', partially_refunded: 'Reembolsado en parte', transport: 'Transporte',
 		revenue: 'Ingresos', variable_cost: 'Costes variables', fixed_cost: 'Costes fijos', contribution: 'Margen de contribución', net_profit: 'Beneficio',
 	},
 };
