@@ -157,11 +157,11 @@ compare: ## trips and geofences against independent computations (Python: moving
 	$(GO) test ./pipeline/route -count=1 -tags compare -run TestArrivalsOnRecordings
 
 .PHONY: recount
-recount: build ## every report against an independent recomputation of random histories, of a demo that runs with RECOUNT_URL=http://127.0.0.1:8080 [RECOUNT_ACCOUNT=Demo]
+recount: build ## every report against an independent recomputation of random histories, of a demo that runs with RECOUNT_URL=http://127.0.0.1:8080 [RECOUNT_ACCOUNT=Demo]; of RECOUNT_REPORTS alone, if they are named
 ifdef RECOUNT_URL
-	python3 loadtest/independent/books/check.py $(RECOUNT_URL) bin/motorpool --account "$(RECOUNT_ACCOUNT)"
+	python3 loadtest/independent/books/check.py $(RECOUNT_URL) bin/motorpool --account "$(RECOUNT_ACCOUNT)" $(if $(RECOUNT_REPORTS),--reports $(RECOUNT_REPORTS))
 else
-	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool'
+	loadtest/openapi/with-motorpool.sh bin/motorpool bash -c 'python3 $(CURDIR)/loadtest/independent/books/check.py "$$MOTORPOOL_URL" $(CURDIR)/bin/motorpool $(if $(RECOUNT_REPORTS),--reports $(RECOUNT_REPORTS))'
 endif
 
 .PHONY: browser

@@ -1,6 +1,6 @@
 """Holds every report against an independent recomputation.
 
-    check.py URL MOTORPOOL [--key KEY | --account NAME] [--days N] [--seed N] [--steps N]
+    check.py URL MOTORPOOL [--key KEY | --account NAME] [--days N] [--seed N] [--steps N] [--reports NAME,…]
 
 With --key the account of that key is checked as it is, and with --account that of a name, for which a key is made with
 `MOTORPOOL key create`. Without, accounts are made, each with a random history in a zone and a currency of its own, and
@@ -46,7 +46,8 @@ def rounded(value):
 class Check:
     """One account's reports against one recomputation."""
 
-    def __init__(self, client):
+    def __init__(self, client, reports=None):
+        self.wanted = lambda name: reports is None or name in reports.split(",")
         self.client, self.books = client, recount.Books(client)
         self.activity = activity.Activity(client, self.books)
         self.statements = statements.Statements(client, self.books, self.activity)
@@ -201,7 +202,7 @@ class Check:
 
     def money(self, first, last, others):
         currencies = sorted({e["amount"]["currency"] for e in self.books.entries} | {self.books.currency})
-        for name in REPORTS:
+        for name in filter(self.wanted, REPORTS):
             groups = self.client.get(f"/v1/reports/{name}/definition")["groups"]
             for group in groups:
                 self.report(name, group, first, last, self.books.currency)
@@ -210,12 +211,12 @@ class Check:
                     self.report(name, group, since, until, self.books.currency)
             for currency in currencies:
                 self.report(name, "month", first, last, currency)
-        for group in ("total", "month", "vehicle"):
+        for group in ("total", "month", "vehicle") if self.wanted("profitability") else ():
             self.links(group, first, last)
 
     def activities(self, first, last, others):
         ahead = last + 60 * recount.DAY
-        for name in [*self.activity.reports, "customer_cohorts", *self.statements.reports]:
+        for name in filter(self.wanted, [*self.activity.reports, "customer_cohorts", *self.statements.reports]):
             groups = self.client.get(f"/v1/reports/{name}/definition")["groups"]
             long = ahead if name in ("pickups", "occupancy_calendar") else last + 2 * recount.DAY
             if name in ("depreciation", "revenue_bridge"):  # they have seconds of days that are not over
@@ -286,6 +287,7 @@ def main():
     parser.add_argument("--days", type=int, default=330, help="how far back the longest span goes")
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--steps", type=int, default=120, help="of each history")
+    parser.add_argument("--reports", help="check no others than these, separated by commas")
     args = parser.parse_args()
     now = datetime.datetime.now(recount.UTC)
     today = now.date()
@@ -309,7 +311,7 @@ def main():
             costs_posted(client, history.VEHICLES)
             not_shared = owners.posted(client)
             caught_up(client, datetime.datetime.now(recount.UTC))
-        check = Check(client)
+        check = Check(client, args.reports)
         if not stands:
             check.wrong += not_shared
         check.run(first, over_everywhere(now))
