@@ -52,6 +52,7 @@ type Deps struct {
 	Webhooks  hook.Config           // where they may go, and what their secrets are sealed with
 	OAuth     oauth.Config          // under which address access tokens are given; without one none are
 	Users     user.Config           // how people prove who they are
+	Basemap   *console.Basemap      // the operator's own, below the map of the console; may be nil
 }
 
 // API is the interface, ready to serve. It is made by New, holds no goroutine but in Run, and is closed by Close.
@@ -119,7 +120,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	a.oauth.Routes()
 	a.user.Routes()
 	a.share.Routes()
-	console.Routes(s)
+	console.Routes(s, deps.Basemap)
 	a.transfer.Routes() // after what can be imported and exported
 	a.handler = s.Handler()
 	return a, nil

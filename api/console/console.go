@@ -40,13 +40,14 @@ const sharePage = "/share"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; worker-src 'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// Routes registers the pages of the console.
-func Routes(s *rest.Server) {
+// Routes registers the pages of the console, and the operator's basemap if there is one.
+func Routes(s *rest.Server, basemap *Basemap) {
 	files, err := fs.Sub(built, "built")
 	if err != nil {
 		panic(err) // a constant name
 	}
 	register(s, files)
+	basemap.routes(s)
 }
 
 func register(s *rest.Server, files fs.FS) {

@@ -17,8 +17,8 @@ import (
 	"github.com/motorpool/fleet/api/rest"
 )
 
-// serve serves some files as the console; the store that it names is asked nothing.
-func serve(t *testing.T, files fstest.MapFS) func(path string) *http.Response {
+// newServer is a server without a route; the store that it names is asked nothing.
+func newServer(t *testing.T) *rest.Server {
 	t.Helper()
 	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{"127.0.0.1:9"}})
 	if err != nil {
@@ -30,6 +30,13 @@ func serve(t *testing.T, files fstest.MapFS) func(path string) *http.Response {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// serve serves some files as the console.
+func serve(t *testing.T, files fstest.MapFS) func(path string) *http.Response {
+	t.Helper()
+	s := newServer(t)
 	register(s, files)
 	handler := s.Handler()
 	return func(path string) *http.Response {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/motorpool/fleet/api"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/console"
 	"github.com/motorpool/fleet/api/geocode"
 	"github.com/motorpool/fleet/api/hook"
 	"github.com/motorpool/fleet/api/oauth"
@@ -51,6 +52,8 @@ type apiSettings struct {
 	GeocoderURL     string   `help:"Base address of that server." placeholder:"URL"`
 	GeocoderPrivate bool     `help:"That server may be on this machine or in a private network."`
 	GeocoderRate    float64  `help:"Requests a second to that server." default:"1"`
+
+	Basemap string `help:"File of map tiles (PMTiles version 3, vector or raster) that the console's map is drawn of. Without it the map has countries and their borders." type:"path" placeholder:"FILE"`
 
 	OutboundNetworks []netip.Prefix `help:"Networks beside the public ones in which servers that somebody names may be, such as 10.20.0.0/16: of addresses, commands to trackers and webhooks." placeholder:"PREFIX"`
 
@@ -136,13 +139,18 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 	if err := c.Encryption.Validate(); err != nil {
 		return err
 	}
+	basemap, err := console.OpenBasemap(c.Basemap)
+	if err != nil {
+		return fmt.Errorf("--basemap: %w", err)
+	}
+	defer basemap.Close()
 	log := s.logger(o.err)
 	p, err := connect(ctx, &s, false, log)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	half, err := p.newServe(ctx, c.apiSettings)
+	half, err := p.newServe(ctx, c.apiSettings, basemap)
 	if err != nil {
 		return err
 	}
@@ -180,7 +188,7 @@ type serveHalf struct {
 // mostTried is how many positions and measurements a rule may be tried against: some ten seconds of one core.
 const mostTried = 5_000_000
 
-func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, error) {
+func (p *platform) newServe(ctx context.Context, c apiSettings, basemap *console.Basemap) (*serveHalf, error) {
 	if err := c.Clients.Validate(); err != nil {
 		return nil, err
 	}
@@ -213,6 +221,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings) (*serveHalf, err
 		// Nothing is read of what accounts have laid down until somebody tries a rule.
 		Trials: &follow.Trials{Derive: derive.DefaultConfig(), DB: long, Policies: registry.NewPolicies(long), Log: p.log,
 			Most: mostTried},
+		Basemap: basemap,
 	}
 	if deps.Geocoder, err = half.newGeocoder(p, c); err != nil {
 		return nil, err

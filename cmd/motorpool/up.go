@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet/api/console"
 )
 
 type upCommand struct {
@@ -46,6 +48,11 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	if err := c.Encryption.Validate(); err != nil {
 		return err
 	}
+	basemap, err := console.OpenBasemap(c.Basemap)
+	if err != nil {
+		return fmt.Errorf("--basemap: %w", err)
+	}
+	defer basemap.Close()
 	log := s.logger(o.err)
 	external := engineChoice{Kafka: c.ExternalKafka, ClickHouse: c.ExternalClickHouse, BIUser: c.BIUser,
 		BIHTTP: c.BIHTTP}
@@ -86,7 +93,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	if err != nil {
 		return err
 	}
-	serve, err := p.newServe(ctx, c.apiSettings)
+	serve, err := p.newServe(ctx, c.apiSettings, basemap)
 	if err != nil {
 		return err
 	}

@@ -18,5 +18,6 @@ export default defineConfig({
 		chunkSizeWarningLimit: 1500,
 	},
 	worker: { format: 'es' },
-	server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/signin': 'http://127.0.0.1:8080', '/ui': 'http://127.0.0.1:8080' } },
+	server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/signin': 'http://127.0.0.1:8080', '/ui': 'http://127.0.0.1:8080',
+		'/console/basemap': 'http://127.0.0.1:8080' } },
 });

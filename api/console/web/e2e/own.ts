@@ -41,11 +41,11 @@ export async function enter(page: Page, at = '/map', as = key) {
 }
 
 /** Fails the test with whatever the page asks of another server, or complains of. */
-export function watch(page: Page) {
+export function watch(page: Page, server = test.info().project.use.baseURL ?? '') {
 	const faults: string[] = [];
 	page.on('request', (r) => {
 		const at = new URL(r.url());
-		if (!['blob:', 'data:'].includes(at.protocol) && at.host !== new URL(test.info().project.use.baseURL ?? '').host) faults.push(`asked ${r.url()}`);
+		if (!['blob:', 'data:'].includes(at.protocol) && at.host !== new URL(server).host) faults.push(`asked ${r.url()}`);
 	});
 	page.on('console', (m) => {
 		// The browser says of itself that something was refused: the first question without a session, and what a test wants refused.

@@ -52,6 +52,7 @@ const en = {
 	trails: 'Trails',
 	// The map
 	stale: 'No place for a while',
+	noTiles: 'The tiles of the map cannot be read. It shows countries alone; whoever runs this server can look at its basemap.',
 	notLiveSince: 'Not live since {t}: what you see is from then.',
 	newAlerts: 'Alerts that came',
 	hideAlert: 'Hide',
@@ -217,6 +218,7 @@ const de: Record<MapText, string> = {
 	showFences: 'Zonen',
 	trails: 'Spuren',
 	stale: 'Länger kein Ort',
+	noTiles: 'Die eigenen Kacheln der Karte lassen sich nicht lesen. Sie zeigt nur Länder; wer diesen Server betreibt, kann nach seiner Grundkarte sehen.',
 	notLiveSince: 'Nicht live seit {t}: Sie sehen den Stand von da.',
 	newAlerts: 'Neue Alarme',
 	hideAlert: 'Ausblenden',
@@ -376,6 +378,7 @@ const es: Record<MapText, string> = {
 	showFences: 'Zonas',
 	trails: 'Rastros',
 	stale: 'Sin lugar desde hace rato',
+	noTiles: 'No se pueden leer las teselas propias del mapa. Solo muestra países; quien administra este servidor puede revisar su mapa base.',
 	notLiveSince: 'Sin conexión desde las {t}: lo que ve es de entonces.',
 	newAlerts: 'Alertas nuevas',
 	hideAlert: 'Ocultar',

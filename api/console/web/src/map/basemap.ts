@@ -3,9 +3,10 @@ import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Point }
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { feature, mesh } from 'topojson-client';
 import countriesAddress from 'world-atlas/countries-50m.json?url';
+import type { Tiles } from './tiles';
 
-// The ground of the map: land, borders and names of countries by Natural Earth, served by this server. Nothing is asked
-// of anybody else, so that it is there without a network too.
+// The ground of the map: land, borders and names of countries by Natural Earth, and over them the operator's own tiles
+// if there are any, all served by this server. Nothing is asked of anybody else, so that it is there without a network too.
 
 export interface Colors {
 	sea: string;
@@ -14,13 +15,20 @@ export interface Colors {
 	text: string;
 	halo: string;
 	way: string;
+	green: string;
+	building: string;
+	road: string;
+	roadEdge: string;
+	dim: boolean; // pictures are darkened
 }
 
 export const light: Colors = {
 	sea: '#d8e3e6', land: '#f6f6f2', border: '#b6bfba', text: '#56625d', halo: '#ffffff', way: '#0b6b50',
+	green: '#e2ecda', building: '#e5e3dc', road: '#ffffff', roadEdge: '#d0d6d1', dim: false,
 };
 export const dark: Colors = {
 	sea: '#0f1719', land: '#1d2421', border: '#46524c', text: '#a5b1ab', halo: '#131816', way: '#4fc59d',
+	green: '#1e2e25', building: '#29322d', road: '#3b4641', roadEdge: '#141a17', dim: true,
 };
 
 interface Ground {
@@ -94,14 +102,32 @@ function middle(polygons: number[][][][]): { lng: number; lat: number; size: num
 	return best;
 }
 
-/** The style of the map in some colours. */
-export async function styleOf(colors: Colors): Promise<StyleSpecification> {
+let own: Promise<Tiles | null> | undefined;
+
+async function loadTiles(): Promise<Tiles | null> {
+	const response = await fetch('/console/basemap.json');
+	if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
+	const { tiles } = (await response.json()) as { tiles: string | null };
+	return tiles === null ? null : (await import('./tiles')).openTiles(tiles);
+}
+
+/** The operator's own tiles, or null if there are none. It fails if there are some that cannot be read. */
+export function ownTiles(): Promise<Tiles | null> {
+	own ??= loadTiles();
+	own.catch(() => (own = undefined)); // so that the next one tries again
+	return own;
+}
+
+/** The style of the map in some colours, with the operator's own tiles if there are any that can be read. */
+export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unreadable'>): Promise<StyleSpecification> {
 	ground ??= load();
 	ground.catch(() => (ground = undefined)); // so that the next one tries again
-	const { land, borders, names } = await ground;
+	const [{ land, borders, names }, read] = await Promise.all([ground, own]);
+	const tiles = read === 'unreadable' ? null : read;
 	return {
 		version: 8,
 		sources: {
+			...tiles?.sources,
 			land: { type: 'geojson', data: land, attribution: 'Natural Earth' },
 			borders: { type: 'geojson', data: borders },
 			names: { type: 'geojson', data: names },
@@ -110,6 +136,7 @@ export async function styleOf(colors: Colors): Promise<StyleSpecification> {
 			{ id: 'sea', type: 'background', paint: { 'background-color': colors.sea } },
 			{ id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': colors.land } },
 			{ id: 'borders', type: 'line', source: 'borders', paint: { 'line-color': colors.border, 'line-width': 1 } },
+			...(tiles?.layers(colors) ?? []),
 			{
 				id: 'names', type: 'symbol', source: 'names', maxzoom: 7,
 				layout: {

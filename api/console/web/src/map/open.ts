@@ -1,7 +1,8 @@
 import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature, FeatureCollection } from 'geojson';
 import type { Map as MapLibre } from 'maplibre-gl';
-import { dark, light, styleOf, type Colors } from './basemap';
+import { say } from '../lib/settings.svelte';
+import { dark, light, ownTiles, styleOf, type Colors } from './basemap';
 
 /** A map on the page. */
 export interface Opened {
@@ -27,6 +28,19 @@ export function boxOf(places: Iterable<readonly [number, number]>): [[number, nu
 	return west > east ? null : [[west, south], [east, north]];
 }
 
+let told = false;
+
+/** Says on a map that the operator's tiles cannot be read; once, whatever is opened afterwards. */
+function tellNoTiles(map: MapLibre) {
+	if (told) return;
+	told = true;
+	const note = document.createElement('p');
+	note.className = 'maplibregl-ctrl bad';
+	note.setAttribute('role', 'status');
+	note.textContent = say('noTiles');
+	map.addControl({ onAdd: () => note, onRemove: () => note.remove() }, 'bottom-left');
+}
+
 /**
  * Opens a map on its ground. Whoever asks dresses it: sources and layers are added when it begins, and again when the
  * colours change.
@@ -34,8 +48,9 @@ export function boxOf(places: Iterable<readonly [number, number]>): [[number, nu
 export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: Colors) => void): Promise<Opened> {
 	const darkness = matchMedia('(prefers-color-scheme: dark)');
 	const colors = () => (darkness.matches ? dark : light);
+	const tiles = ownTiles().catch(() => 'unreadable' as const);
 	const [maplibre, worker, style] = await Promise.all([
-		import('maplibre-gl'), import('maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'), styleOf(colors()),
+		import('maplibre-gl'), import('maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'), styleOf(colors(), tiles),
 	]);
 	maplibre.setWorkerUrl(worker.default);
 	const map = new maplibre.Map({
@@ -46,7 +61,12 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 	map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right');
 	map.addControl(new maplibre.ScaleControl({}), 'bottom-right');
 	map.on('style.load', () => dress(map, colors()));
-	const restyle = async () => map.setStyle(await styleOf(colors()));
+	if ((await tiles) === 'unreadable') tellNoTiles(map);
+	map.on('error', (e) => {
+		if ('sourceId' in e && e.sourceId === 'tiles') tellNoTiles(map);
+		else console.error(e.error);
+	});
+	const restyle = async () => map.setStyle(await styleOf(colors(), tiles));
 	darkness.addEventListener('change', restyle);
 	return {
 		map,
