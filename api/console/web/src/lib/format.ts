@@ -200,3 +200,59 @@ export function speedOf(text: string | number | null | undefined): number | unde
 export function speedInput(mph: number | null | undefined): string {
 	return mph == null ? '' : String(Math.round((settings.units === 'metric' ? mph * kmPerMile : mph) * 10) / 10);
 }
+
+/** How people read a unit of the interface: what a value of it is multiplied by, and what is added. */
+interface Reading {
+	unit: string;
+	factor: number;
+	offset?: number;
+}
+
+// A way is metres that vehicles go, and is read in kilometres or miles; all other metres are short.
+const metric: Record<string, Reading> = {
+	mph: { unit: 'km/h', factor: kmPerMile }, 'm/s': { unit: 'km/h', factor: 3.6 }, way: { unit: 'km', factor: 0.001 },
+};
+const imperial: Record<string, Reading> = {
+	'm/s': { unit: 'mph', factor: 3.6 / kmPerMile }, way: { unit: 'mi', factor: 0.001 / kmPerMile }, m: { unit: 'ft', factor: 1 / 0.3048 },
+	'°C': { unit: '°F', factor: 1.8, offset: 32 }, l: { unit: 'gal', factor: 1 / 3.785411784 }, 'l/h': { unit: 'gal/h', factor: 1 / 3.785411784 },
+};
+const always: Record<string, Reading> = { s: { unit: 'min', factor: 1 / 60 }, percent: { unit: '%', factor: 1 }, bool: { unit: '', factor: 1 }, '1': { unit: '', factor: 1 } };
+
+function readingOf(unit: string): Reading {
+	return (settings.units === 'metric' ? metric : imperial)[unit] ?? always[unit] ?? { unit, factor: 1 };
+}
+
+/** The unit in which people read what the interface has in another. */
+export function unitName(unit: string): string {
+	return readingOf(unit).unit;
+}
+
+/** The unit of a signal: its metres are a way. */
+export function signalUnit(unit: string | null): string {
+	return unit === 'm' ? 'way' : (unit ?? 'bool');
+}
+
+/** A value of the interface with its unit, as people read it. */
+export function measured(value: number, unit: string): string {
+	if (unit === 'bool') return say(value > 0 ? 'on' : 'off');
+	if (unit === 's') return duration(value);
+	const { unit: name, factor, offset = 0 } = readingOf(unit);
+	const read = value * factor + offset;
+	return `${number(read, Number.isInteger(read) || Math.abs(read) >= 100 ? 0 : 1)} ${name}`.trim();
+}
+
+/** What an input holds for a value of the interface. */
+export function unitInput(value: number | null | undefined, unit: string): string {
+	if (value == null) return '';
+	const { factor, offset = 0 } = readingOf(unit);
+	return String(Math.round((value * factor + offset) * 100) / 100);
+}
+
+/** The value of the interface that somebody typed. What an input was given and nobody changed is what it was, unrounded. */
+export function unitOf(text: string | number | null | undefined, unit: string, was?: number | null): number | undefined {
+	const typed = Number(text);
+	if (text == null || text === '' || !Number.isFinite(typed)) return undefined;
+	if (was != null && String(text) === unitInput(was, unit)) return was;
+	const { factor, offset = 0 } = readingOf(unit);
+	return Math.round(((typed - offset) / factor) * 10_000) / 10_000;
+}
