@@ -189,18 +189,6 @@ export function speedUnit(): string {
 	return settings.units === 'metric' ? 'km/h' : 'mph';
 }
 
-/** Miles per hour that somebody typed in the units that were chosen; undefined if there are none. */
-export function speedOf(text: string | number | null | undefined): number | undefined {
-	const value = Number(text);
-	if (text == null || text === '' || !Number.isFinite(value)) return undefined;
-	return Math.round((settings.units === 'metric' ? value / kmPerMile : value) * 100) / 100;
-}
-
-/** What an input of a speed holds for miles per hour. */
-export function speedInput(mph: number | null | undefined): string {
-	return mph == null ? '' : String(Math.round((settings.units === 'metric' ? mph * kmPerMile : mph) * 10) / 10);
-}
-
 /** How people read a unit of the interface: what a value of it is multiplied by, and what is added. */
 interface Reading {
 	unit: string;
