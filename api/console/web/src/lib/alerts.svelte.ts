@@ -1,4 +1,4 @@
-import { answered, api, listed, wordsOf, type Schemas } from './api';
+import { answered, api, failureOf, listed, type Failure, type Schemas } from './api';
 
 export type Alert = Schemas['Alert'];
 
@@ -12,7 +12,7 @@ class Alerts {
 	withdrawn = $state.raw<ReadonlySet<string>>(new Set()); // ids of those that turned out to be none while this page was open
 	waiting = $state(0); // how many nobody has taken note of, as the interface counts them
 	misses = $state(0); // grows when something may have been missed, so that lists are to be loaded again
-	fault = $state('');
+	fault = $state.raw<Failure | null>(null);
 	#counting: ReturnType<typeof setTimeout> | undefined;
 
 	async load() {
@@ -22,9 +22,9 @@ class Alerts {
 			);
 			this.take(answer.data ?? []);
 			this.waiting = answer.pagination.total ?? 0;
-			this.fault = '';
+			this.fault = null;
 		} catch (error) {
-			this.fault = wordsOf(error);
+			this.fault = failureOf(error);
 		}
 	}
 

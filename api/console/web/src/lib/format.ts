@@ -53,10 +53,10 @@ export function dayAndClock(at: number | string): string {
 
 export function duration(seconds: number): string {
 	const minutes = Math.round(seconds / 60);
-	if (minutes < 1) return `${Math.max(0, Math.round(seconds))} s`;
-	if (minutes < 60) return `${minutes} min`;
-	if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-	return `${number(minutes / 1440)} d`;
+	if (minutes < 1) return say('forSeconds', { n: Math.max(0, Math.round(seconds)) });
+	if (minutes < 60) return say('forMinutes', { n: minutes });
+	if (minutes < 48 * 60) return say('forHours', { h: Math.floor(minutes / 60), n: minutes % 60 });
+	return say('forDays', { n: number(minutes / 1440) });
 }
 
 export function ago(at: number | null, now: number): string {
@@ -150,6 +150,13 @@ export function moneyOf(text: string, currency: string): Money | undefined {
 	const value = Number(text.trim().replace(',', '.'));
 	if (!text.trim() || !Number.isFinite(value)) return undefined;
 	return { amount: Math.round(value * 10 ** digitsOf(currency)), currency };
+}
+
+/** The fee for each mile, as the interface has it, and for each kilometre where people reckon in those. */
+export function perDistance(m: Money | null | undefined): string {
+	if (!m) return '';
+	const mile = say('perMile', { m: money(m) });
+	return settings.units === 'metric' ? `${say('perKm', { m: money({ ...m, amount: Math.round(m.amount / kmPerMile) }) })} (${mile})` : mile;
 }
 
 export function distanceUnit(): string {
