@@ -106,6 +106,11 @@ test("an analyst's day: profit by vehicle down to the entries, and the file that
 	await page.getByLabel('Group by').selectOption('month');
 	await expect(page).toHaveURL(/compare=previous_period/);
 	await expect(page).toHaveURL(/group_by=month/);
+	// What it is compared with leads down to its own entries, too.
+	await expect(page.getByText(/beside/)).toBeVisible();
+	const earlier = new URL((await page.locator('tfoot a.soft').first().getAttribute('href')) ?? '', page.url());
+	expect(earlier.pathname).toBe('/money/entries');
+	expect((earlier.searchParams.get('until') ?? '') < from, earlier.search).toBe(true);
 	await page.getByRole('button', { name: 'Keep this report' }).click();
 	await page.getByLabel('Name').fill(`${hostile} ${mark}`);
 	await page.getByLabel('File').selectOption('csv');

@@ -1,5 +1,5 @@
 import { expect, test, type APIRequestContext } from '@playwright/test';
-import { accessible, enter, key, post, watch } from './own';
+import { accessible, enter, get, key, post, watch } from './own';
 
 // The map of a real server, in a real browser: what is sent as a tracker sends it is seen as people see it.
 
@@ -46,6 +46,56 @@ test('a vehicle is seen to move, and its day is played back', async ({ page, req
 	await expect(page.locator('output')).toContainText(/(30|55) mph/);
 	await accessible(page);
 	await page.screenshot({ path: test.info().outputPath('vehicle.png') });
+	expect(faults).toEqual([]);
+});
+
+test('what happened on a day stands on the slider and the charts, with as many signals as one wants', async ({ page, request }) => {
+	const faults = watch(page);
+	const { id } = await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname: 'Cicada', license_plate: 'PG 7' });
+	const device = await post(request, '/v1/devices', { unique_id: 'page-day' });
+	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: id });
+	const begin = Date.now() - 70 * 60_000;
+	// It drives for twenty minutes, stands for ten, brakes hard, and drives on.
+	const at = (i: number) => (i < 120 ? i : i < 180 ? 120 : i - 60);
+	await post(request, '/v1/positions', Array.from({ length: 300 }, (_, i) => ({
+		unique_id: 'page-day', fix_at: new Date(begin + i * 10_000).toISOString(), lat: 30.26 + at(i) / 1000, lng: -97.74, course_deg: 0,
+		speed_mph: i >= 120 && i < 180 ? 0 : 25, ignition: i < 120 || i >= 180, ...(i === 220 ? { alarm: 'hardBraking' } : {}),
+		signals: { soc_pct: 90 - i / 10, ambient_temp_c: 20, range_m: 160_934.4 - i * 100 },
+	})));
+	await expect(async () => {
+		expect((await get<{ data: unknown[] }>(request, `/v1/stops?vehicle_id=${id}`)).data.length).toBeGreaterThan(0);
+		expect((await get<{ data: unknown[] }>(request, `/v1/driving_events?vehicle_id=${id}`)).data.length).toBeGreaterThan(0);
+	}).toPass({ timeout: 60_000 });
+	const day = (of: number) => new Intl.DateTimeFormat('en-CA', { dateStyle: 'short' }).format(of); // the test may run just after midnight
+	await enter(page, `/map?vehicle=${id}${day(begin) === day(Date.now()) ? '' : `&day=${day(begin)}`}`);
+
+	const marks = page.getByRole('toolbar', { name: 'On this day' }).getByRole('button');
+	const stop = marks.filter({ has: page.locator('svg.stop') }).first();
+	await expect(stop).toHaveAccessibleName(/Stopped/);
+	await stop.click();
+	await expect(page).toHaveURL(/at=20/);
+	await expect(page.locator('output')).toContainText(((await stop.getAttribute('aria-label')) ?? '').slice(0, 5));
+	await stop.press('End');
+	await expect(marks.last()).toBeFocused();
+	await expect(page.getByRole('figure').getByRole('button', { name: /braking/i }).first()).toBeVisible();
+	await page.getByText('Signals', { exact: true }).click();
+	await page.getByRole('checkbox', { name: 'Ambient temp (°F)' }).check();
+	await page.getByRole('checkbox', { name: 'Range (mi)' }).check();
+	await expect(page).toHaveURL(/signal=ambient_temp_c%2Crange_m/);
+	await expect(page.getByRole('img', { name: /Ambient temp .*68 °F/ })).toBeVisible();
+	await expect(page.getByRole('img', { name: /Range .*99\.\d mi|Range .*100 mi/ })).toBeVisible();
+	await expect(page.locator('.maplibregl-ctrl-scale')).toContainText(/mi|ft/);
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('day.png') });
+	await page.getByLabel('Units').selectOption('metric');
+	await expect(page.getByRole('img', { name: /Ambient temp .*20 °C/ })).toBeVisible();
+	await expect(page.locator('.maplibregl-ctrl-scale')).toContainText(/\d\s?k?m$/);
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await page.setViewportSize({ width: 390, height: 844 });
+	expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+	await page.getByRole('slider').scrollIntoViewIfNeeded();
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('day-dark.png') });
 	expect(faults).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { expect, test, type Page } from '@playwright/test';
-import { accessible, enter, watch } from './own';
+import { accessible, enter, get, watch } from './own';
 
 // An operator's day on a real server, in a real browser: a fence is drawn on the map, a rule about it is tried against the
 // past, a vehicle crosses the fence as a recording has it, and somebody takes note of the alert.
@@ -37,7 +37,7 @@ async function clickAt(page: Page, places: [number, number][]) {
 	}
 }
 
-test("an operator's day: fence drawn, rule tried, vehicle crosses it, alert acknowledged", async ({ page }) => {
+test("an operator's day: fence drawn, rule tried, vehicle crosses it, alert acknowledged", async ({ page, request }) => {
 	test.setTimeout(360_000);
 	const faults = watch(page);
 	const { path, rows } = driveOf('drive-03', 'omaha.csv.gz');
@@ -87,6 +87,27 @@ test("an operator's day: fence drawn, rule tried, vehicle crosses it, alert ackn
 	await page.getByRole('link', { name: 'Alerts' }).click();
 	await expect(page.getByRole('listitem').filter({ hasText: 'drive-03' }).first()).toContainText('Somebody took note');
 	await driven;
+
+	// It is found again after a reload, by filters that the address keeps; the badge says how many wait, as the interface counts them.
+	await page.goto('/alerts?noted=yes&kind=geofence_enter');
+	await enterAgain(page);
+	await expect(page.getByRole('listitem').filter({ hasText: 'drive-03' }).first()).toContainText('Somebody took note');
+	await expect(page.getByRole('button', { name: 'Taken note of' })).toHaveAttribute('aria-pressed', 'true');
+	await page.getByRole('button', { name: /^Waiting/ }).click();
+	await expect(page).toHaveURL(/noted=no/);
+	await expect(async () => {
+		const { pagination } = await get<{ pagination: { total: number } }>(request, '/v1/alerts?acknowledged=false&per_page=1');
+		await expect(page.getByRole('button', { name: /^Waiting/ })).toHaveText(`Waiting ${pagination.total}`, { timeout: 1000 });
+	}).toPass();
+	await page.getByRole('button', { name: 'All', exact: true }).click();
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('alerts.png') });
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await page.setViewportSize({ width: 390, height: 844 });
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('alerts-dark.png') });
+	await page.emulateMedia({ colorScheme: 'light' });
+	await page.setViewportSize({ width: 1280, height: 720 });
 
 	// The day is played back: its visit of the fence is on it.
 	await page.getByRole('button', { name: 'Show on the map' }).first().click();

@@ -37,8 +37,8 @@ test('a fence is written by keyboard, previewed, renamed and archived', async ({
 	await page.getByLabel('Places, one in each line').fill('nowhere');
 	await expect(page.getByText('Line 1 is no place')).toBeVisible();
 	await page.getByLabel('Places, one in each line').fill('30.29, -97.75');
-	await page.getByLabel('Radius in metres').fill('900');
-	await page.getByLabel('Radius in metres').blur();
+	await page.getByLabel('Radius in feet').fill('3000');
+	await page.getByLabel('Radius in feet').blur();
 	await expect(page.getByText(/Vehicles: 1\. Times inside: 1/)).toBeVisible();
 	await page.getByLabel('Name of the fence').fill(`Yard ${mark}`);
 	await page.getByRole('button', { name: 'Save' }).click();
@@ -46,7 +46,9 @@ test('a fence is written by keyboard, previewed, renamed and archived', async ({
 	await page.getByLabel('Name of the fence').fill(`Court ${mark}`);
 	await page.getByRole('button', { name: 'Save' }).click();
 	await page.getByRole('link', { name: new RegExp(`Court ${mark}`) }).click();
-	await expect(page.getByLabel('Radius in metres')).toHaveValue('900');
+	await expect(page.getByLabel('Radius in feet')).toHaveValue('3000');
+	await page.getByLabel('Units').selectOption('metric');
+	await expect(page.getByLabel('Radius in metres')).toHaveValue('914.4');
 	await page.getByRole('button', { name: 'Archive' }).click();
 	await page.getByRole('button', { name: 'Archive' }).last().click();
 	await expect(page.getByRole('heading', { name: 'Fences' })).toBeVisible();

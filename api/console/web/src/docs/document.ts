@@ -161,31 +161,6 @@ export function named(schema: Schema | undefined): string {
 	return schema?.$ref?.startsWith(schemaPrefix) ? schema.$ref.slice(schemaPrefix.length) : '';
 }
 
-/** What a value is, in a few words, with the schema that it refers to. */
-export function typeOf(schema: Schema | undefined): { words: string; schema: string }[] {
-	if (!schema) return [];
-	const name = named(schema);
-	if (name) return [{ words: name, schema: name }];
-	const either = schema.anyOf ?? schema.oneOf;
-	if (either) return either.flatMap((one, i) => [...(i ? [{ words: ' or ', schema: '' }] : []), ...typeOf(one)]);
-	const types = [schema.type ?? 'any'].flat();
-	if (types.includes('array')) {
-		return [{ words: 'array of ', schema: '' }, ...typeOf(schema.items), ...(types.includes('null') ? [{ words: ' or null', schema: '' }] : [])];
-	}
-	return [{ words: types.join(' or ') + (schema.format ? ` (${schema.format})` : ''), schema: '' }];
-}
-
-/** What is required of a value beside its type. */
-export function bounds(schema: Schema): string {
-	const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern } = schema;
-	const span = (least: number | undefined, most: number | undefined, of: string) => {
-		if (least !== undefined && most !== undefined) return [`${least} to ${most}${of}`];
-		if (least !== undefined) return [`at least ${least}${of}`];
-		return most === undefined ? [] : [`at most ${most}${of}`];
-	};
-	return [...span(minimum, maximum, ''), ...span(minLength, maxLength, ' characters'), ...span(minItems, maxItems, ' items'), ...(pattern ? [`matches ${pattern}`] : [])].join(', ');
-}
-
 let loaded: Promise<Reference> | undefined;
 
 /** The reference, loaded once. */

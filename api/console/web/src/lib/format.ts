@@ -53,10 +53,10 @@ export function dayAndClock(at: number | string): string {
 
 export function duration(seconds: number): string {
 	const minutes = Math.round(seconds / 60);
-	if (minutes < 1) return `${Math.max(0, Math.round(seconds))} s`;
-	if (minutes < 60) return `${minutes} min`;
-	if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-	return `${number(minutes / 1440)} d`;
+	if (minutes < 1) return say('forSeconds', { n: Math.max(0, Math.round(seconds)) });
+	if (minutes < 60) return say('forMinutes', { n: minutes });
+	if (minutes < 48 * 60) return say('forHours', { h: Math.floor(minutes / 60), n: minutes % 60 });
+	return say('forDays', { n: number(minutes / 1440) });
 }
 
 export function ago(at: number | null, now: number): string {
@@ -152,6 +152,13 @@ export function moneyOf(text: string, currency: string): Money | undefined {
 	return { amount: Math.round(value * 10 ** digitsOf(currency)), currency };
 }
 
+/** The fee for each mile, as the interface has it, and for each kilometre where people reckon in those. */
+export function perDistance(m: Money | null | undefined): string {
+	if (!m) return '';
+	const mile = say('perMile', { m: money(m) });
+	return settings.units === 'metric' ? `${say('perKm', { m: money({ ...m, amount: Math.round(m.amount / kmPerMile) }) })} (${mile})` : mile;
+}
+
 export function distanceUnit(): string {
 	return settings.units === 'metric' ? 'km' : 'mi';
 }
@@ -189,14 +196,58 @@ export function speedUnit(): string {
 	return settings.units === 'metric' ? 'km/h' : 'mph';
 }
 
-/** Miles per hour that somebody typed in the units that were chosen; undefined if there are none. */
-export function speedOf(text: string | number | null | undefined): number | undefined {
-	const value = Number(text);
-	if (text == null || text === '' || !Number.isFinite(value)) return undefined;
-	return Math.round((settings.units === 'metric' ? value / kmPerMile : value) * 100) / 100;
+/** How people read a unit of the interface: what a value of it is multiplied by, and what is added. */
+interface Reading {
+	unit: string;
+	factor: number;
+	offset?: number;
 }
 
-/** What an input of a speed holds for miles per hour. */
-export function speedInput(mph: number | null | undefined): string {
-	return mph == null ? '' : String(Math.round((settings.units === 'metric' ? mph * kmPerMile : mph) * 10) / 10);
+// A way is metres that vehicles go, and is read in kilometres or miles; all other metres are short.
+const metric: Record<string, Reading> = {
+	mph: { unit: 'km/h', factor: kmPerMile }, 'm/s': { unit: 'km/h', factor: 3.6 }, way: { unit: 'km', factor: 0.001 },
+};
+const imperial: Record<string, Reading> = {
+	'm/s': { unit: 'mph', factor: 3.6 / kmPerMile }, way: { unit: 'mi', factor: 0.001 / kmPerMile }, m: { unit: 'ft', factor: 1 / 0.3048 },
+	'°C': { unit: '°F', factor: 1.8, offset: 32 }, l: { unit: 'gal', factor: 1 / 3.785411784 }, 'l/h': { unit: 'gal/h', factor: 1 / 3.785411784 },
+};
+const always: Record<string, Reading> = { s: { unit: 'min', factor: 1 / 60 }, percent: { unit: '%', factor: 1 }, bool: { unit: '', factor: 1 }, '1': { unit: '', factor: 1 } };
+
+function readingOf(unit: string): Reading {
+	return (settings.units === 'metric' ? metric : imperial)[unit] ?? always[unit] ?? { unit, factor: 1 };
+}
+
+/** The unit in which people read what the interface has in another. */
+export function unitName(unit: string): string {
+	return readingOf(unit).unit;
+}
+
+/** The unit of a signal: its metres are a way. */
+export function signalUnit(unit: string | null): string {
+	return unit === 'm' ? 'way' : (unit ?? 'bool');
+}
+
+/** A value of the interface with its unit, as people read it. */
+export function measured(value: number, unit: string): string {
+	if (unit === 'bool') return say(value > 0 ? 'on' : 'off');
+	if (unit === 's') return duration(value);
+	const { unit: name, factor, offset = 0 } = readingOf(unit);
+	const read = value * factor + offset;
+	return `${number(read, Number.isInteger(read) || Math.abs(read) >= 100 ? 0 : 1)} ${name}`.trim();
+}
+
+/** What an input holds for a value of the interface. */
+export function unitInput(value: number | null | undefined, unit: string): string {
+	if (value == null) return '';
+	const { factor, offset = 0 } = readingOf(unit);
+	return String(Math.round((value * factor + offset) * 100) / 100);
+}
+
+/** The value of the interface that somebody typed. What an input was given and nobody changed is what it was, unrounded. */
+export function unitOf(text: string | number | null | undefined, unit: string, was?: number | null): number | undefined {
+	const typed = Number(text);
+	if (text == null || text === '' || !Number.isFinite(typed)) return undefined;
+	if (was != null && String(text) === unitInput(was, unit)) return was;
+	const { factor, offset = 0 } = readingOf(unit);
+	return Math.round(((typed - offset) / factor) * 10_000) / 10_000;
 }

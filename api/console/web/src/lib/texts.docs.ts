@@ -1,6 +1,15 @@
 // The words around the reference; what it says itself stays in English, as the interface has it.
 
 const en = {
+	docsTable: 'Table',
+	docsOr: ' or ',
+	docsArrayOf: 'array of ',
+	docsBetween: '{a} to {b}',
+	docsAtLeast: 'at least {a}',
+	docsAtMost: 'at most {b}',
+	docsCharacters: '{n} characters',
+	docsItems: '{n} items',
+	docsMatches: 'matches {p}',
 	docsSearch: 'Search the reference',
 	docsFound: '{n} found',
 	docsMore: 'These are the first {n}. Search for more words.',
@@ -47,6 +56,15 @@ const en = {
 export type DocsText = keyof typeof en;
 
 const de: Record<DocsText, string> = {
+	docsTable: 'Tabelle',
+	docsOr: ' oder ',
+	docsArrayOf: 'Liste von ',
+	docsBetween: '{a} bis {b}',
+	docsAtLeast: 'mindestens {a}',
+	docsAtMost: 'höchstens {b}',
+	docsCharacters: '{n} Zeichen',
+	docsItems: '{n} Einträge',
+	docsMatches: 'passt auf {p}',
 	docsSearch: 'Referenz durchsuchen',
 	docsFound: '{n} gefunden',
 	docsMore: 'Das sind die ersten {n}. Suche mit mehr Wörtern.',
@@ -91,6 +109,15 @@ const de: Record<DocsText, string> = {
 };
 
 const es: Record<DocsText, string> = {
+	docsTable: 'Tabla',
+	docsOr: ' o ',
+	docsArrayOf: 'lista de ',
+	docsBetween: 'de {a} a {b}',
+	docsAtLeast: 'al menos {a}',
+	docsAtMost: 'como máximo {b}',
+	docsCharacters: '{n} caracteres',
+	docsItems: '{n} elementos',
+	docsMatches: 'coincide con {p}',
 	docsSearch: 'Buscar en la referencia',
 	docsFound: '{n} encontrados',
 	docsMore: 'Son los primeros {n}. Busca con más palabras.',

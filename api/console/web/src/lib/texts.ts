@@ -2,12 +2,10 @@ import { docsTexts } from './texts.docs';
 import { mapTexts } from './texts.map';
 import { office } from './texts.office';
 
-// All words of the console, by language. English is the whole catalogue; TypeScript holds the others against it.
+// All words of the console, by language: these, and those of the other catalogues. TypeScript holds each language against
+// English.
 
 const en = {
-	...office.en,
-	...mapTexts.en,
-	...docsTexts.en,
 	map: 'Map',
 	alerts: 'Alerts',
 	reference: 'Reference',
@@ -59,6 +57,8 @@ const en = {
 	pause: 'Pause',
 	gpx: 'Download as GPX',
 	alertsAbout: 'What your rules have found, the newest first.',
+	alertsWaiting: 'Waiting',
+	alertsNoted: 'Taken note of',
 	noAlerts: 'Nothing needs you',
 	noAlertsAbout: 'Nothing is raised without a rule.',
 	acknowledge: 'Take note',
@@ -77,6 +77,10 @@ const en = {
 	mapLabel: 'Map of the vehicles',
 	vehiclesShown: '{n} of {all} vehicles',
 	ago: '{t} ago',
+	forSeconds: '{n} s',
+	forMinutes: '{n} min',
+	forHours: '{h} h {n} min',
+	forDays: '{n} d',
 	justNow: 'just now',
 	loading: 'Loading…',
 	distance: 'Distance',
@@ -307,8 +311,8 @@ const en = {
 	photos: 'Photos',
 	takePhotos: 'Take photos of the vehicle',
 	photosOfDamage: 'Take photos of the damage',
-	signature: 'Signature',
-	signatureHint: 'Written here with a finger or the mouse. A name is enough, too.',
+	renterSignature: 'Signature',
+	renterSignatureHint: 'Written here with a finger or the mouse. A name is enough, too.',
 	signAgain: 'Clear the signature',
 	handovers: 'Pickup and return',
 	giveVehicle: 'Give it a vehicle',
@@ -368,12 +372,9 @@ const en = {
 	noNotes: 'No notes yet.',
 };
 
-export type Text = keyof typeof en;
+type Own = keyof typeof en;
 
-const de: Record<Text, string> = {
-	...office.de,
-	...mapTexts.de,
-	...docsTexts.de,
+const de: Record<Own, string> = {
 	map: 'Karte',
 	alerts: 'Alarme',
 	reference: 'Referenz',
@@ -425,6 +426,8 @@ const de: Record<Text, string> = {
 	pause: 'Anhalten',
 	gpx: 'Als GPX herunterladen',
 	alertsAbout: 'Was Ihre Regeln gefunden haben, das Neueste zuerst.',
+	alertsWaiting: 'Offen',
+	alertsNoted: 'Zur Kenntnis genommen',
 	noAlerts: 'Nichts braucht Sie',
 	noAlertsAbout: 'Ohne Regel gibt es keinen Alarm.',
 	acknowledge: 'Zur Kenntnis nehmen',
@@ -443,6 +446,10 @@ const de: Record<Text, string> = {
 	mapLabel: 'Karte der Fahrzeuge',
 	vehiclesShown: '{n} von {all} Fahrzeugen',
 	ago: 'vor {t}',
+	forSeconds: '{n} s',
+	forMinutes: '{n} min',
+	forHours: '{h} h {n} min',
+	forDays: '{n} Tage',
 	justNow: 'gerade eben',
 	loading: 'Lädt …',
 	distance: 'Strecke',
@@ -673,8 +680,8 @@ const de: Record<Text, string> = {
 	photos: 'Fotos',
 	takePhotos: 'Fotos vom Fahrzeug machen',
 	photosOfDamage: 'Fotos vom Schaden machen',
-	signature: 'Unterschrift',
-	signatureHint: 'Hier mit dem Finger oder der Maus. Ein Name genügt auch.',
+	renterSignature: 'Unterschrift',
+	renterSignatureHint: 'Hier mit dem Finger oder der Maus. Ein Name genügt auch.',
 	signAgain: 'Unterschrift löschen',
 	handovers: 'Abholung und Rückgabe',
 	giveVehicle: 'Fahrzeug zuteilen',
@@ -734,10 +741,7 @@ const de: Record<Text, string> = {
 	noNotes: 'Noch keine Notizen.',
 };
 
-const es: Record<Text, string> = {
-	...office.es,
-	...mapTexts.es,
-	...docsTexts.es,
+const es: Record<Own, string> = {
 	map: 'Mapa',
 	alerts: 'Alertas',
 	reference: 'Referencia',
@@ -789,6 +793,8 @@ const es: Record<Text, string> = {
 	pause: 'Pausar',
 	gpx: 'Descargar como GPX',
 	alertsAbout: 'Lo que han encontrado sus reglas, lo más nuevo primero.',
+	alertsWaiting: 'Por ver',
+	alertsNoted: 'Con nota tomada',
 	noAlerts: 'Nada le necesita',
 	noAlertsAbout: 'Sin regla no hay alertas.',
 	acknowledge: 'Tomar nota',
@@ -807,6 +813,10 @@ const es: Record<Text, string> = {
 	mapLabel: 'Mapa de los vehículos',
 	vehiclesShown: '{n} de {all} vehículos',
 	ago: 'hace {t}',
+	forSeconds: '{n} s',
+	forMinutes: '{n} min',
+	forHours: '{h} h {n} min',
+	forDays: '{n} días',
 	justNow: 'ahora mismo',
 	loading: 'Cargando…',
 	distance: 'Distancia',
@@ -1037,8 +1047,8 @@ const es: Record<Text, string> = {
 	photos: 'Fotos',
 	takePhotos: 'Hacer fotos del vehículo',
 	photosOfDamage: 'Hacer fotos del daño',
-	signature: 'Firma',
-	signatureHint: 'Escrita aquí con el dedo o el ratón. También basta el nombre.',
+	renterSignature: 'Firma',
+	renterSignatureHint: 'Escrita aquí con el dedo o el ratón. También basta el nombre.',
 	signAgain: 'Borrar la firma',
 	handovers: 'Recogida y devolución',
 	giveVehicle: 'Asignar un vehículo',
@@ -1101,4 +1111,19 @@ const es: Record<Text, string> = {
 export const languages = { en: 'English', de: 'Deutsch', es: 'Español' } as const;
 export type Language = keyof typeof languages;
 
-export const catalogue: Record<Language, Record<Text, string>> = { en, de, es };
+/** Nothing, unless two catalogues have a key: then it is what no catalogue has, so that the compiler names the key. */
+type Apart<Key> = [Key] extends [never] ? unknown : { inTwoCatalogues: Key };
+
+/** Puts catalogues together. A key that two of them have is an error of types, as one would hide the other. */
+function together<A, B, C, D>(a: A, b: B & Apart<keyof A & keyof B>, c: C & Apart<keyof (A & B) & keyof C>, d: D & Apart<keyof (A & B & C) & keyof D>): A & B & C & D {
+	return Object.assign({}, a, b, c, d);
+}
+
+const whole = together(office.en, mapTexts.en, docsTexts.en, en);
+export type Text = keyof typeof whole;
+
+export const catalogue: Record<Language, Record<Text, string>> = {
+	en: whole,
+	de: together(office.de, mapTexts.de, docsTexts.de, de),
+	es: together(office.es, mapTexts.es, docsTexts.es, es),
+};

@@ -2,7 +2,7 @@ import type { Feature } from 'geojson';
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 import { shown, type Geometry } from '../fences/shape';
 import type { Colors } from './basemap';
-import { collection, none } from './open';
+import { collection, none } from './open.svelte';
 
 // Fences on a map, each in its own colour.
 

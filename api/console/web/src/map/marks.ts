@@ -7,6 +7,15 @@ export const colorOf: Record<Doing, string> = {
 	moving: '#0b7a4b', idling: '#b45f00', stale: '#8a5a00', parked: '#2b5fb3', offline: '#6b6f6d', nowhere: '#6b6f6d',
 };
 
+/** What happened on a day: each kind has a shape and a colour of its own, on the map and beside the time. */
+export type Happening = 'stop' | 'visit' | 'alert' | 'driving';
+
+/** Where something happened on the day that is played back. */
+export interface DayMark {
+	is: Happening;
+	place: [number, number]; // longitude first
+}
+
 const size = 30; // px
 
 function draw(paint: (c: CanvasRenderingContext2D) => void): ImageData {
@@ -31,17 +40,19 @@ function disc(c: CanvasRenderingContext2D, radius: number, color: string) {
 	c.stroke();
 }
 
-const paint: Record<Exclude<Doing, 'nowhere'>, (c: CanvasRenderingContext2D) => void> = {
+/** A shape with straight sides. */
+function shape(c: CanvasRenderingContext2D, corners: [number, number][], color: string) {
+	c.beginPath();
+	corners.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+	c.closePath();
+	c.fillStyle = color;
+	c.fill();
+	c.stroke();
+}
+
+const paint: Record<Exclude<Doing, 'nowhere'> | Happening, (c: CanvasRenderingContext2D) => void> = {
 	moving(c) {
-		c.beginPath(); // an arrow that points north, and is turned to where the vehicle goes
-		c.moveTo(0, -12);
-		c.lineTo(9, 11);
-		c.lineTo(0, 6);
-		c.lineTo(-9, 11);
-		c.closePath();
-		c.fillStyle = colorOf.moving;
-		c.fill();
-		c.stroke();
+		shape(c, [[0, -12], [9, 11], [0, 6], [-9, 11]], colorOf.moving); // it points north, and is turned to where the vehicle goes
 	},
 	idling(c) {
 		disc(c, 9, colorOf.idling);
@@ -68,6 +79,18 @@ const paint: Record<Exclude<Doing, 'nowhere'>, (c: CanvasRenderingContext2D) => 
 		c.strokeStyle = colorOf.offline;
 		c.lineWidth = 3;
 		c.stroke();
+	},
+	stop(c) {
+		shape(c, [[-6, -6], [6, -6], [6, 6], [-6, 6]], '#3d4a45');
+	},
+	visit(c) {
+		shape(c, [[0, -8], [8, 0], [0, 8], [-8, 0]], '#0b6b50');
+	},
+	alert(c) {
+		shape(c, [[0, -8], [9, 7], [-9, 7]], '#c81e14');
+	},
+	driving(c) {
+		disc(c, 6, '#b45f00');
 	},
 };
 

@@ -1,5 +1,5 @@
 import { answered, api, Failure, type Schemas } from '../lib/api';
-import { dayText, decimal, duration, money, percent } from '../lib/format';
+import { dayAfter, dayText, decimal, duration, money, percent } from '../lib/format';
 import { settings } from '../lib/settings.svelte';
 
 export type View = Schemas['View'];
@@ -68,6 +68,52 @@ export function entriesOf(row: Row, name: string, definition: Definition | null,
 	const query = new URLSearchParams(link.split('?')[1] ?? '');
 	if (definition?.figures.find((f) => f.name === name)?.ledger[basis]?.entries_sign === -1) query.set('turned', 'true');
 	return `/money/entries?${query}`;
+}
+
+/** The first day of the time after that which a day lies in. Weeks begin on Mondays. */
+function following(group: string, day: string): string {
+	const at = new Date(`${day}T00:00:00Z`);
+	const [year, month, date] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
+	const next: Record<string, number> = {
+		week: Date.UTC(year, month, date - ((at.getUTCDay() + 6) % 7) + 7), month: Date.UTC(year, month + 1, 1),
+		quarter: Date.UTC(year, month - (month % 3) + 3, 1), year: Date.UTC(year + 1, 0, 1),
+	};
+	return new Date(next[group] ?? Date.UTC(year, month, date + 1)).toISOString().slice(0, 10);
+}
+
+/** The days of the times of a period, each as far as it lies in the period. */
+function split(from: string, until: string, group: string): Days[] {
+	const all: Days[] = [];
+	for (let day = from; day <= until; day = following(group, day)) {
+		const last = dayAfter(following(group, day), -1);
+		all.push({ from: day, until: last < until ? last : until });
+	}
+	return all;
+}
+
+export type Days = Pick<Row, 'from' | 'until'>;
+
+/**
+ * The days that a row's previous figures are of; null if there are none. The interface compares the first time of a period
+ * with the first of the one before, and so on; whatever else a row is of is compared over the whole of it.
+ */
+export function daysBefore(view: View, row: Row): Days | null {
+	if (!view.previous_from || !view.previous_until) return null;
+	if (!row.key || !times.includes(view.group_by)) return { from: view.previous_from, until: view.previous_until };
+	const at = split(view.from, view.until, view.group_by).findIndex((part) => part.from === row.from);
+	return split(view.previous_from, view.previous_until, view.group_by)[at] ?? null;
+}
+
+/** The page of the entries that a previous figure is the sum of; '' if it is of none. */
+export function entriesBefore(view: View, row: Row, name: string, definition: Definition | null): string {
+	const days = daysBefore(view, row);
+	const now = entriesOf(row, name, definition, view.basis);
+	if (!days || !now) return '';
+	const [path = '', text = ''] = now.split('?');
+	const query = new URLSearchParams(text);
+	if (query.has('from')) query.set('from', days.from); // what stands at a day has none
+	query.set('until', days.until);
+	return `${path}?${query}`;
 }
 
 /** The page of what a row is of; '' if it has none. */

@@ -1,7 +1,7 @@
 import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature, FeatureCollection } from 'geojson';
 import type { Map as MapLibre } from 'maplibre-gl';
-import { say } from '../lib/settings.svelte';
+import { say, settings } from '../lib/settings.svelte';
 import { dark, light, ownTiles, styleOf, type Colors } from './basemap';
 
 /** A map on the page. */
@@ -41,6 +41,14 @@ function tellNoTiles(map: MapLibre) {
 	map.addControl({ onAdd: () => note, onRemove: () => note.remove() }, 'bottom-left');
 }
 
+/** What the map calls its controls, in the language that is chosen when it opens. */
+function locale(): Record<string, string> {
+	return {
+		'Map.Title': say('map'), 'NavigationControl.ZoomIn': say('zoomIn'), 'NavigationControl.ZoomOut': say('zoomOut'),
+		'AttributionControl.ToggleAttribution': say('whoseMap'), 'Popup.Close': say('close'), 'Marker.Title': say('place'),
+	};
+}
+
 /**
  * Opens a map on its ground. Whoever asks dresses it: sources and layers are added when it begins, and again when the
  * colours change.
@@ -55,11 +63,15 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 	maplibre.setWorkerUrl(worker.default);
 	const map = new maplibre.Map({
 		container: box, style, center: [-30, 30], zoom: 1.5, attributionControl: { compact: true },
-		maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0,
+		maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
 	});
 	map.touchZoomRotate.disableRotation();
 	map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right');
-	map.addControl(new maplibre.ScaleControl({}), 'bottom-right');
+	const scale = new maplibre.ScaleControl({});
+	map.addControl(scale, 'bottom-right');
+	const scaled = $effect.root(() => {
+		$effect(() => scale.setUnit(settings.units));
+	});
 	map.on('style.load', () => dress(map, colors()));
 	if ((await tiles) === 'unreadable') tellNoTiles(map);
 	map.on('error', (e) => {
@@ -72,6 +84,7 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 		map,
 		close: () => {
 			darkness.removeEventListener('change', restyle);
+			scaled();
 			map.remove();
 		},
 	};
