@@ -181,8 +181,14 @@ func (b *Basemap) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if strings.Contains(r.Header.Get("Range"), ",") {
+		r.Header.Del("Range") // readers ask for one part at a time: many would be work for nothing
+	}
 	w.Header().Set("Content-Type", "application/vnd.pmtiles")
 	w.Header().Set("Cache-Control", "public, max-age=86400")
+	if v := r.URL.Query().Get("v"); v != "" && v != strings.Trim(tagOf(info), `"`) {
+		w.Header().Set("Cache-Control", "no-store") // the address is that of another file
+	}
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("ETag", tagOf(info))
 	http.ServeContent(w, r, "", info.ModTime(), io.NewSectionReader(b.file, 0, info.Size()))

@@ -92,6 +92,33 @@ func TestADayIsAsLongAsItIsInTheZoneOfItsVehicle(t *testing.T) {
 	}
 }
 
+// What happens in the 25th hour of a day is of that day, also when no other day is made with it.
+func TestADayThatIsMadeByItselfHasItsLastHour(t *testing.T) {
+	w := open(t, "America/New_York")
+	w.now = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	a := w.vehicle("", "2026-01-01")
+	at := func(minute int) time.Time { return time.Date(2026, 11, 2, 4, minute, 0, 0, time.UTC) } // after 11 in the evening
+	create(w, w.base.Blocks, record.Block{VehicleID: v1(a), BlockFields: record.BlockFields{
+		From: record.InstantOf(at(30)), Until: record.InstantOf(at(50)), Kind: "repair", Reason: "so"}})
+	w.charge(charge{a, at(20), 7})
+	if err := w.db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO trips (account, vehicle, id, revision, start_at, end_at,
+		updated_at, distance_m) VALUES (7, %d, 1, 1, '%s', '%s', now64(3), 4000)`,
+		a, sqlTime(at(15)), sqlTime(at(45)))); err != nil {
+		t.Fatal(err)
+	}
+	day, err := ledger.ParseDay("2026-11-01")
+	if err == nil {
+		err = w.facts.Make(t.Context(), account, day, day, func(fact.Made) error { return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := w.stored("vehicle_days", "local_date")[fmt.Sprintf("2026-11-01 %d USD", a)]
+	if f["driven_m"] != 4_000_000 || f["energy_kwh"] != 7000 || f["down_s"] != 1200 {
+		t.Errorf("the day has %v", f)
+	}
+}
+
 // What two records say counts once, and what is out is not down.
 func TestAMomentIsOfOneKindOnly(t *testing.T) {
 	w := open(t, "UTC")

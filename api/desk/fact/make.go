@@ -20,7 +20,6 @@ const (
 	together    = 10_000  // bookings that have their days made
 	vehicleDays = 155_000 // a month of 5,000 vehicles
 	sliceMonths = 12      // so that a slice reaches few partitions
-	sideBySide  = 2       // statements: the engine does most of one by one thread
 )
 
 // Made is what Make has come to: the facts of some days.
@@ -60,9 +59,8 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 		return err
 	}
 	var said sync.Mutex
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(sideBySide)
-	for from <= to && ctx.Err() == nil {
+	work, ctx := f.sideBySide(ctx)
+	for from <= to {
 		first, last := max(from, to.Month(1-months)), to
 		work.Go(func() error {
 			begun := time.Now()
@@ -76,6 +74,14 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 		to = first - 1
 	}
 	return work.Wait()
+}
+
+// sideBySide begins work of which two pieces are under way at a time, as the engine does most of one by one thread, unless
+// there is but one connection.
+func (f *Facts) sideBySide(ctx context.Context) (*errgroup.Group, context.Context) {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(max(1, min(2, f.DB.Stats().MaxOpenConns)))
+	return work, ctx
 }
 
 // monthsOfSlice returns how many months of all vehicles of an account are made in one go.
@@ -158,8 +164,7 @@ func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.
 
 // rentals makes the days of bookings again, and what these came to. The bookings are in the order of their ids.
 func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(sideBySide)
+	work, ctx := f.sideBySide(ctx)
 	for some := range slices.Chunk(bookings, together) {
 		work.Go(func() error { return f.someRentals(ctx, a, some) })
 	}

@@ -47,11 +47,15 @@ class Check:
     """One account's reports against one recomputation."""
 
     def __init__(self, client, reports=None):
-        self.wanted = lambda name: reports is None or name in reports.split(",")
         self.client, self.books = client, recount.Books(client)
         self.activity = activity.Activity(client, self.books)
         self.statements = statements.Statements(client, self.books, self.activity)
         self.compared, self.wrong, self.left = 0, [], set()
+        known = {*REPORTS, *self.activity.reports, "customer_cohorts", *self.statements.reports}
+        chosen = {name.strip() for name in reports.split(",")} if reports else known
+        if chosen - known:
+            sys.exit(f"there is no report {', '.join(sorted(chosen - known))}")
+        self.wanted = chosen.__contains__
 
     def same(self, where, got, want):
         self.compared += 1

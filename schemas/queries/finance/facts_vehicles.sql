@@ -122,8 +122,8 @@ WITH
             AND start_at >= fromUnixTimestamp64Milli({begins:Int64} * 1000, 'UTC')
             AND start_at < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
     ),
-    -- each thing on each day that it touches: how far midnights are from those of UTC says which days may be such
-    (SELECT (min(begins - 86400 * toInt64(day)), max(begins - 86400 * toInt64(day))) FROM bounds) AS midnights,
+    -- each thing on each day that it touches: how far midnights, the last one too, are from those of UTC says which days may be such
+    (SELECT (min(begins - 86400 * toInt64(day)), max(ends - 86400 * (toInt64(day) + 1))) FROM bounds) AS midnights,
     touched AS
     (
         SELECT days.vehicle AS vehicle, days.local_date AS local_date, begins, ends, fleet_from, fleet_until, rented, driven, unit,
