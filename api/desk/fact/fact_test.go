@@ -97,7 +97,9 @@ func TestADayThatIsMadeByItselfHasItsLastHour(t *testing.T) {
 	w := open(t, "America/New_York")
 	w.now = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	a := w.vehicle("", "2026-01-01")
-	at := func(minute int) time.Time { return time.Date(2026, 11, 2, 4, minute, 0, 0, time.UTC) } // after 11 in the evening
+	at := func(minute int) time.Time { // after 11 in the evening
+		return time.Date(2026, 11, 2, 4, minute, 0, 0, time.UTC)
+	}
 	create(w, w.base.Blocks, record.Block{VehicleID: v1(a), BlockFields: record.BlockFields{
 		From: record.InstantOf(at(30)), Until: record.InstantOf(at(50)), Kind: "repair", Reason: "so"}})
 	w.charge(charge{a, at(20), 7})

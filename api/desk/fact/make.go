@@ -76,8 +76,8 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	return work.Wait()
 }
 
-// sideBySide begins work of which two pieces are under way at a time, as the engine does most of one by one thread, unless
-// there is but one connection.
+// sideBySide begins work of which two pieces are under way at a time, as the engine does most of one by one thread,
+// unless there is but one connection.
 func (f *Facts) sideBySide(ctx context.Context) (*errgroup.Group, context.Context) {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, min(2, f.DB.Stats().MaxOpenConns)))
