@@ -3,7 +3,7 @@ import { fleet, named } from './fleet.svelte';
 
 // Names of what records point at. They are asked for once, when a page first shows one.
 
-type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks' | 'vehicles' | 'bookings' | 'users';
+type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks' | 'vehicles' | 'bookings' | 'users' | 'api_keys';
 
 class Names {
 	#known = $state<Record<string, string>>({});
@@ -53,6 +53,7 @@ class Names {
 		else if (kind === 'vehicles') this.note(id, named(await answered(api.GET('/v1/vehicles/{id}', params))).name);
 		else if (kind === 'bookings') this.note(id, (await answered(api.GET('/v1/bookings/{id}', params))).number);
 		else if (kind === 'users') this.note(id, (await answered(api.GET('/v1/users/{id}', params))).name);
+		else if (kind === 'api_keys') this.note(id, (await answered(api.GET('/v1/api_keys/{id}', params))).name);
 		else this.note(id, (await answered(api.GET('/v1/maintenance/tasks/{id}', params))).name);
 	}
 }
