@@ -1,6 +1,7 @@
 import { docsTexts } from './texts.docs';
 import { mapTexts } from './texts.map';
 import { office } from './texts.office';
+import { setup } from './texts.setup';
 
 // All words of the console, by language. English is the whole catalogue; TypeScript holds the others against it.
 
@@ -8,6 +9,7 @@ const en = {
 	...office.en,
 	...mapTexts.en,
 	...docsTexts.en,
+	...setup.en,
 	map: 'Map',
 	alerts: 'Alerts',
 	reference: 'Reference',
@@ -374,6 +376,7 @@ const de: Record<Text, string> = {
 	...office.de,
 	...mapTexts.de,
 	...docsTexts.de,
+	...setup.de,
 	map: 'Karte',
 	alerts: 'Alarme',
 	reference: 'Referenz',
@@ -738,6 +741,7 @@ const es: Record<Text, string> = {
 	...office.es,
 	...mapTexts.es,
 	...docsTexts.es,
+	...setup.es,
 	map: 'Mapa',
 	alerts: 'Alertas',
 	reference: 'Referencia',
