@@ -221,3 +221,151 @@ test("a rental's day on a telephone: its class gets a vehicle, that is swapped o
 	await expect(page.getByText('$20.00 of it was given back.')).toBeVisible();
 	expect(faults).toEqual([]);
 });
+
+test('a new business sets itself up in a day: a location, a class, a vehicle with its tracker, a booking with an extra, an expense', async ({ page, request }) => {
+	test.setTimeout(240_000);
+	const faults = watch(page);
+	const usd = (amount: number) => ({ amount, currency: 'USD' });
+	await post(request, '/v1/rate_plans', {
+		name: `Setup ${mark}`, currency: 'USD', daily_rate: usd(5000), priority: 9, extras: [
+			{ code: 'seat', name: 'Child seat', price: usd(500), per: 'day' }, { code: 'full', name: 'Full cover', kind: 'protection', price: usd(1200), per: 'day' },
+		],
+	});
+	const save = () => page.getByRole('button', { name: 'Save' }).click();
+	const look = async (name: string) => {
+		await page.setViewportSize({ width: 390, height: 844 });
+		expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
+		await accessible(page);
+		await page.screenshot({ path: test.info().outputPath(`${name}-phone.png`), fullPage: true });
+		await page.setViewportSize({ width: 1280, height: 900 });
+		await page.emulateMedia({ colorScheme: 'dark' });
+		await accessible(page);
+		await page.screenshot({ path: test.info().outputPath(`${name}-dark.png`), fullPage: true });
+		await page.emulateMedia({ colorScheme: 'light' });
+	};
+	const tabs = page.getByRole('navigation', { name: 'Vehicles' });
+
+	await enter(page, '/vehicles');
+	await tabs.getByRole('link', { name: 'Locations' }).click();
+	await page.getByRole('link', { name: 'New location' }).first().click();
+	await page.getByLabel('Name', { exact: true }).fill(`Depot ${mark}`);
+	await page.getByLabel('Code', { exact: true }).fill(`D${mark}`);
+	await page.getByLabel('City').fill('Omaha');
+	await page.getByLabel('Latitude').fill('41.25');
+	await page.getByLabel('Longitude').fill('-95.94');
+	await page.getByLabel('Time zone').fill('America/Nowhere');
+	await page.getByRole('button', { name: 'Add times' }).click();
+	const hours = page.getByRole('group', { name: 'Opening hours' });
+	for (const day of ['Sat', 'Sun']) await hours.getByLabel(day).check();
+	await hours.getByLabel('From').fill('00:00');
+	await hours.getByLabel('Until').fill('00:00'); // the end of the day
+	await save();
+	await expect(page.getByLabel('Time zone')).toHaveAttribute('aria-invalid', 'true');
+	await page.getByLabel('Time zone').fill('America/Chicago');
+	await look('location');
+	await save();
+	await page.getByRole('link', { name: `Depot ${mark}` }).click();
+	await expect(page.getByRole('heading', { name: `Depot ${mark}` })).toBeVisible();
+	await expect(page.getByLabel('Latitude')).toHaveValue('41.25');
+	await page.getByLabel('City').fill('');
+	await page.getByLabel(/^Delivery/).fill('25');
+	await save();
+	await expect(page.getByRole('heading', { name: 'Locations' })).toBeVisible();
+	const found = await get<{ data: Record<string, unknown>[] }>(request, `/v1/locations?code=D${mark}`);
+	expect(found.data[0]).toMatchObject({
+		lat: 41.25, lng: -95.94, timezone: 'America/Chicago', delivery_fee: usd(2500),
+		opening_hours: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', until: '24:00' }],
+	});
+	await look('locations');
+
+	await tabs.getByRole('link', { name: 'Classes' }).click();
+	await page.getByRole('link', { name: 'New class' }).first().click();
+	await page.getByLabel('Name', { exact: true }).fill(`City ${mark}`);
+	await page.getByLabel('Code', { exact: true }).fill(`C${mark}`);
+	await page.getByLabel('Description').fill('Small and easy to park.');
+	await page.getByLabel('Rate plan').selectOption(`Setup ${mark}`);
+	await page.getByLabel(/^Deposit/).fill('much');
+	await save();
+	await expect(page.getByLabel(/^Deposit/)).toHaveAttribute('aria-invalid', 'true');
+	await page.getByLabel(/^Deposit/).fill('300');
+	await look('class');
+	await save();
+	await expect(page.getByRole('link', { name: `City ${mark}` })).toBeVisible();
+
+	await tabs.getByRole('link', { name: 'Vehicles' }).click();
+	await page.getByRole('link', { name: 'New vehicle' }).first().click();
+	await page.getByLabel('Make').fill('Fiat');
+	await page.getByLabel('Model').fill('Panda');
+	await page.getByLabel('Name', { exact: true }).fill(`Poppy ${mark}`);
+	await page.getByLabel('Class').selectOption(`City ${mark}`);
+	await page.getByLabel('Home location').selectOption(`Depot ${mark}`);
+	await save();
+	await expect(page.getByRole('heading', { name: `Poppy ${mark}` })).toBeVisible();
+
+	await page.getByRole('link', { name: 'New tracker' }).click();
+	await page.getByLabel('Its number').fill(`set-${mark}`);
+	await page.getByLabel('Model').fill('FMC130');
+	await expect(page.getByLabel('On the vehicle').locator('option:checked')).toHaveText(`Poppy ${mark}`);
+	await look('tracker');
+	await save();
+	const tracker = page.getByRole('link').filter({ hasText: `set-${mark}` });
+	await expect(tracker).toContainText(`Poppy ${mark}`);
+	await look('trackers');
+	await tracker.click();
+	await page.getByLabel('On the vehicle').selectOption('');
+	await expect(page.getByText('What it reports from now on is of no vehicle.')).toBeVisible();
+	await page.getByLabel('On the vehicle').selectOption(`Poppy ${mark}`);
+	await page.getByLabel('Name', { exact: true }).fill(`Puck ${mark}`);
+	await save();
+	await page.getByRole('link', { name: `Puck ${mark}` }).click();
+	await page.getByRole('button', { name: 'Archive' }).click();
+	await page.getByRole('button', { name: 'Keep it' }).click();
+
+	const customer = (await post(request, '/v1/customers', { first_name: 'Noa', last_name: `Setup ${mark}`, licence: { number: 'D7654321', country: 'US', region: 'TX', expires_on: '2031-01-01' } })).id;
+	await show(page, `/bookings/new?customer=${customer}`);
+	await page.getByRole('radio', { name: `Poppy ${mark}` }).check();
+	await page.getByLabel('Child seat, how many').fill('2');
+	await page.getByLabel('Protection', { exact: true }).selectOption({ index: 1 });
+	const price = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Price', exact: true }) });
+	await expect(price.getByRole('listitem').filter({ hasText: 'Child seat' })).toContainText('$30.00');
+	await expect(price.getByRole('listitem').filter({ hasText: 'Full cover' })).toContainText('$36.00');
+	await look('booking');
+	await page.getByRole('button', { name: 'Book and confirm' }).click();
+	await expect(page).toHaveURL(/\/bookings\/bkg_/);
+	await expect(page.getByText('Child seat').first()).toBeVisible();
+
+	await show(page, '/vehicles');
+	await page.getByRole('searchbox').fill(`Poppy ${mark}`);
+	await page.getByRole('link', { name: `Poppy ${mark}` }).click();
+	await page.getByRole('link', { name: 'New expense' }).click();
+	await page.getByLabel('Kind').selectOption('Tires');
+	await page.getByLabel(/^Amount/).fill('0');
+	await save();
+	await expect(page.getByLabel(/^Amount/)).toHaveAttribute('aria-invalid', 'true');
+	await page.getByLabel(/^Amount/).fill('480.50');
+	await page.getByLabel('Description').fill('Four winter tires');
+	await look('expense');
+	await save();
+	await expect(page.getByRole('heading', { name: 'Tires, $480.50' })).toBeVisible();
+	await page.getByRole('link', { name: 'Show what was posted' }).click();
+	await expect(page.getByRole('cell', { name: '$480.50', exact: true })).toBeVisible();
+	await page.getByRole('navigation', { name: 'Money' }).getByRole('link', { name: 'Expenses' }).click();
+	await page.getByRole('link').filter({ hasText: 'Four winter tires' }).click();
+	await page.getByLabel('Reason').fill('Written twice');
+	await page.getByRole('button', { name: 'Void' }).click();
+	await page.getByRole('group', { name: 'Void' }).getByRole('button', { name: 'Void' }).click();
+	await expect(page.getByText('Written twice')).toBeVisible();
+	await expect(page.getByText('Voided').first()).toBeVisible();
+	await look('voided');
+	await page.getByRole('link', { name: 'All expenses of the vehicle' }).click();
+	await expect(page.getByRole('link').filter({ hasText: 'Four winter tires' })).toContainText('Voided');
+	await look('expenses');
+
+	// A class that a vehicle is of stays, and the vehicle is called by its name.
+	await show(page, '/vehicles/classes');
+	await page.getByRole('link', { name: `City ${mark}` }).click();
+	await page.getByRole('button', { name: 'Archive' }).click();
+	await page.getByRole('group', { name: 'Archive' }).getByRole('button', { name: 'Archive' }).click();
+	await expect(page.getByRole('alert')).toContainText(`Poppy ${mark}`);
+	expect(faults).toEqual([]);
+});

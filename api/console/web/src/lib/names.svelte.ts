@@ -13,15 +13,23 @@ class Names {
 
 	/** Loads the vehicle classes and locations, once. */
 	load() {
-		if (this.#asked.has('all')) return;
+		if (!this.#asked.has('all')) this.again();
+	}
+
+	/** Loads them anew, as one of them was changed. */
+	again() {
 		this.#asked.add('all');
 		const query = (cursor?: string) => ({ params: { query: { per_page: 100, sort: 'name', ...(cursor ? { cursor } : {}) } } });
+		const classes: Schemas['VehicleClass'][] = [];
 		void everyPage<Schemas['VehicleClass']>((c) => listed(api.GET('/v1/vehicle_classes', query(c))), (found) => {
-			this.classes = [...this.classes, ...found];
+			classes.push(...found);
+			this.classes = [...classes];
 			for (const one of found) this.note(one.id, one.name);
 		}).catch(() => this.#asked.delete('all'));
+		const locations: Schemas['Location'][] = [];
 		void everyPage<Schemas['Location']>((c) => listed(api.GET('/v1/locations', query(c))), (found) => {
-			this.locations = [...this.locations, ...found];
+			locations.push(...found);
+			this.locations = [...locations];
 			for (const one of found) this.note(one.id, one.name);
 		}).catch(() => {});
 	}

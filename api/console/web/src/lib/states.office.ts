@@ -19,7 +19,7 @@ const de: Record<string, string> = {
 	zero_coordinates: 'Koordinaten null', device_unassigned: 'Tracker ohne Fahrzeug', empty: 'Leer', created: 'Erstellt', changed: 'Geändert', rotated: 'Erneuert', sealed: 'Versiegelt', used: 'Benutzt', refused: 'Abgelehnt', wrong_password: 'Falsches Passwort', wrong_totp: 'Falscher Code',
 	api_key: 'API-Schlüssel', webhook_secret: 'Webhook-Geheimnis', oauth_client: 'Programm', oauth_grant: 'Zustimmung', session: 'Sitzung', user: 'Person', password: 'Passwort', passkey: 'Passkey', totp: 'Code einer App', role_owner: 'Inhaber', role_manager: 'Leitung', role_clerk: 'Schalter',
 	role_analyst: 'Auswertung', role_driver: 'Fahrer', mon: 'Montag', tue: 'Dienstag', wed: 'Mittwoch', thu: 'Donnerstag', fri: 'Freitag', sat: 'Samstag', sun: 'Sonntag', confidential: 'Ein Server', public: 'Eine App', client_credentials: 'für sich selbst', authorization_code: 'für Personen',
-	refresh_token: 'behält den Zugang', ota: 'Reiseportal', api: 'API', partner: 'Partner', turo: 'Turo', getaround: 'Getaround', purchase: 'Kauf', depreciation: 'Abschreibung', loan_interest: 'Zinsen', loan_principal: 'Tilgung', lease: 'Leasing', disposal: 'Verkauf', planned: 'Geplant', posted: 'Gebucht',
+	refresh_token: 'behält den Zugang', ota: 'Reiseportal', api: 'API', partner: 'Partner', turo: 'Turo', getaround: 'Getaround', purchase: 'Kauf', depreciation: 'Abschreibung', loan_interest: 'Zinsen', loan_principal: 'Tilgung', lease: 'Leasing', disposal: 'Verkauf', planned: 'Geplant', posted: 'Gebucht', voided: 'Ungültig',
 	posted_by_hand: 'Von Hand gebucht', address_not_allowed: 'Adresse nicht erlaubt',
 };
 
@@ -34,7 +34,7 @@ const es: Record<string, string> = {
 	zero_coordinates: 'Coordenadas cero', device_unassigned: 'Rastreador sin vehículo', empty: 'Vacío', created: 'Creado', changed: 'Cambiado', rotated: 'Renovado', sealed: 'Sellado', used: 'Usado', refused: 'Rechazado', wrong_password: 'Contraseña errónea', wrong_totp: 'Código erróneo',
 	api_key: 'Clave de API', webhook_secret: 'Secreto de webhook', oauth_client: 'Programa', oauth_grant: 'Consentimiento', session: 'Sesión', user: 'Persona', password: 'Contraseña', passkey: 'Llave de acceso', totp: 'Código de app', role_owner: 'Titular', role_manager: 'Dirección', role_clerk: 'Mostrador',
 	role_analyst: 'Análisis', role_driver: 'Conductor', mon: 'Lunes', tue: 'Martes', wed: 'Miércoles', thu: 'Jueves', fri: 'Viernes', sat: 'Sábado', sun: 'Domingo', confidential: 'Un servidor', public: 'Una app', client_credentials: 'por sí mismo', authorization_code: 'por personas',
-	refresh_token: 'mantiene el acceso', ota: 'Portal de viajes', api: 'API', partner: 'Socio', turo: 'Turo', getaround: 'Getaround', purchase: 'Compra', depreciation: 'Amortización', loan_interest: 'Intereses', loan_principal: 'Principal', lease: 'Leasing', disposal: 'Venta', planned: 'Previsto', posted: 'Contabilizado',
+	refresh_token: 'mantiene el acceso', ota: 'Portal de viajes', api: 'API', partner: 'Socio', turo: 'Turo', getaround: 'Getaround', purchase: 'Compra', depreciation: 'Amortización', loan_interest: 'Intereses', loan_principal: 'Principal', lease: 'Leasing', disposal: 'Venta', planned: 'Previsto', posted: 'Contabilizado', voided: 'Anulado',
 	posted_by_hand: 'Contabilizado a mano', address_not_allowed: 'Dirección no permitida',
 };
 

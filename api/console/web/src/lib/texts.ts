@@ -1,6 +1,7 @@
 import { docsTexts } from './texts.docs';
 import { mapTexts } from './texts.map';
 import { office } from './texts.office';
+import { setup } from './texts.setup';
 
 // All words of the console, by language: these, and those of the other catalogues. TypeScript holds each language against
 // English.
@@ -1115,15 +1116,18 @@ export type Language = keyof typeof languages;
 type Apart<Key> = [Key] extends [never] ? unknown : { inTwoCatalogues: Key };
 
 /** Puts catalogues together. A key that two of them have is an error of types, as one would hide the other. */
-function together<A, B, C, D>(a: A, b: B & Apart<keyof A & keyof B>, c: C & Apart<keyof (A & B) & keyof C>, d: D & Apart<keyof (A & B & C) & keyof D>): A & B & C & D {
-	return Object.assign({}, a, b, c, d);
+function together<A, B, C, D, E>(
+	a: A, b: B & Apart<keyof A & keyof B>, c: C & Apart<keyof (A & B) & keyof C>, d: D & Apart<keyof (A & B & C) & keyof D>,
+	e: E & Apart<keyof (A & B & C & D) & keyof E>,
+): A & B & C & D & E {
+	return Object.assign({}, a, b, c, d, e);
 }
 
-const whole = together(office.en, mapTexts.en, docsTexts.en, en);
+const whole = together(office.en, mapTexts.en, docsTexts.en, setup.en, en);
 export type Text = keyof typeof whole;
 
 export const catalogue: Record<Language, Record<Text, string>> = {
 	en: whole,
-	de: together(office.de, mapTexts.de, docsTexts.de, de),
-	es: together(office.es, mapTexts.es, docsTexts.es, es),
+	de: together(office.de, mapTexts.de, docsTexts.de, setup.de, de),
+	es: together(office.es, mapTexts.es, docsTexts.es, setup.es, es),
 };

@@ -31,6 +31,28 @@ const groups: Words = {
 	geofence: ['Geofence', 'Geozone', 'Geocerca'], calendar: ['Vehicle and day', 'Fahrzeug und Tag', 'Vehículo y día'],
 };
 
+// What an expense is of: what somebody writes by hand, and what follows from vehicles, owners and bookings.
+const costs: Words = {
+	fuel: ['Fuel', 'Kraftstoff', 'Combustible'], charging: ['Charging', 'Laden', 'Recarga'], maintenance: ['Maintenance', 'Wartung', 'Mantenimiento'],
+	repair: ['Repair', 'Reparatur', 'Reparación'], tires: ['Tires', 'Reifen', 'Neumáticos'], cleaning: ['Cleaning', 'Reinigung', 'Limpieza'],
+	insurance: ['Insurance', 'Versicherung', 'Seguro'], registration: ['Registration', 'Zulassung', 'Matriculación'], tax: ['Vehicle tax', 'Fahrzeugsteuer', 'Impuesto de vehículos'],
+	parking: ['Parking', 'Parken', 'Aparcamiento'], toll: ['Toll', 'Maut', 'Peaje'], fine: ['Fine', 'Bußgeld', 'Multa'], telematics: ['Telematics', 'Telematik', 'Telemática'],
+	lease: ['Lease', 'Leasing', 'Leasing'], loan_interest: ['Loan interest', 'Kreditzinsen', 'Intereses de préstamo'], platform_fee: ['Platform fee', 'Plattformgebühr', 'Comisión de plataforma'],
+	payment_fee: ['Payment fee', 'Zahlungsgebühr', 'Comisión de cobro'], marketing: ['Marketing', 'Werbung', 'Publicidad'], salary: ['Salaries', 'Gehälter', 'Salarios'], other: ['Other', 'Sonstiges', 'Otro'],
+};
+const otherCosts: Words = {
+	depreciation: ['Depreciation', 'Abschreibung', 'Amortización'], bad_debt: ['Bad debt', 'Forderungsausfall', 'Deuda incobrable'], sales_tax: ['Sales tax paid over', 'Abgeführte Steuer', 'Impuesto ingresado'],
+	vehicle_purchase: ['Vehicle purchase', 'Fahrzeugkauf', 'Compra de vehículo'], vehicle_sale: ['Vehicle sale', 'Fahrzeugverkauf', 'Venta de vehículo'], loan_principal: ['Loan repayment', 'Tilgung', 'Devolución de préstamo'],
+	owner_share: ['Share of the owner', 'Anteil des Halters', 'Parte del propietario'], owner_payout: ['Payout to the owner', 'Auszahlung an den Halter', 'Pago al propietario'],
+};
+
+/** The categories of expenses that somebody writes by hand. */
+export const costCategories = Object.keys(costs);
+
+export function categoryName(name: string): string {
+	return among({ ...costs, ...otherCosts }, name) ?? words(name);
+}
+
 const short: Words = {
 	adr: ['Average daily rate', 'Tagespreis im Mittel', 'Tarifa media por día'], adr_total: ['Average revenue of a day', 'Umsatz je Tag', 'Ingreso medio por día'],
 	days_1_30: ['1–30 days', '1–30 Tage', '1–30 días'], days_31_60: ['31–60 days', '31–60 Tage', '31–60 días'], days_61_90: ['61–90 days', '61–90 Tage', '61–90 días'],
