@@ -55,6 +55,33 @@ export async function removed(asked: Promise<{ error?: unknown; response: Respon
 	if (!response.ok) throw new Failure(response.status, { title: `${response.status} ${response.statusText}`, ...(error as Problem | undefined) });
 }
 
+/**
+ * Gives the posts of a form that moves money an Idempotency-Key, the same for the same body: one whose answer was lost is
+ * carried out once, however often it is sent. Each form that is opened has one of its own.
+ */
+export class Once {
+	#keys = new Map<string, string>(); // by body
+
+	async post<B, T>(body: B, send: (body: B, header: { 'Idempotency-Key': string }) => Promise<T>): Promise<T> {
+		const text = JSON.stringify(body);
+		const key = this.#keys.get(text) ?? randomKey();
+		this.#keys.set(text, key);
+		const answer = await send(body, { 'Idempotency-Key': key });
+		this.#keys.clear();
+		return answer;
+	}
+}
+
+/** As crypto.randomUUID has it, which browsers have over TLS alone. */
+function randomKey(): string {
+	return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Whether what was asked for may have been done all the same. */
+export function maybeDone(failure: Failure): boolean {
+	return failure.status === 0 || failure.status >= 500;
+}
+
 /** The words of whatever was thrown. */
 export function wordsOf(error: unknown): string {
 	return error instanceof Error && error.message ? error.message : say('failed');

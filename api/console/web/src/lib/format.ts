@@ -51,18 +51,18 @@ export function dayAndClock(at: number | string): string {
 	}).format(new Date(at));
 }
 
-export function duration(seconds: number): string {
+export function duration(seconds: number, days: 'forDays' | 'agoDays' = 'forDays'): string {
 	const minutes = Math.round(seconds / 60);
 	if (minutes < 1) return say('forSeconds', { n: Math.max(0, Math.round(seconds)) });
 	if (minutes < 60) return say('forMinutes', { n: minutes });
 	if (minutes < 48 * 60) return say('forHours', { h: Math.floor(minutes / 60), n: minutes % 60 });
-	return say('forDays', { n: number(minutes / 1440) });
+	return say(days, { n: number(minutes / 1440) });
 }
 
 export function ago(at: number | null, now: number): string {
 	if (!at) return say('unknown');
 	const seconds = (now - at) / 1000;
-	return seconds < 20 ? say('justNow') : say('ago', { t: duration(seconds) });
+	return seconds < 20 ? say('justNow') : say('ago', { t: duration(seconds, 'agoDays') });
 }
 
 /** The words of an identifier such as out_of_service. */
@@ -140,6 +140,12 @@ export function money(m: Money | null | undefined): string {
 	return format.format(m.amount / 10 ** digitsOf(m.currency));
 }
 
+/** What an input of an amount takes: no more decimals than the currency has. */
+export function amountPattern(currency: string, signed = false): string {
+	const digits = digitsOf(currency);
+	return `${signed ? '-?' : ''}[0-9]+${digits ? `([.,][0-9]{1,${digits}})?` : ''}`;
+}
+
 /** What an input of an amount holds for money. */
 export function amountInput(m: Money | null | undefined): string {
 	return m ? (m.amount / 10 ** digitsOf(m.currency)).toFixed(digitsOf(m.currency)) : '';
@@ -205,7 +211,7 @@ interface Reading {
 
 // A way is metres that vehicles go, and is read in kilometres or miles; all other metres are short.
 const metric: Record<string, Reading> = {
-	mph: { unit: 'km/h', factor: kmPerMile }, 'm/s': { unit: 'km/h', factor: 3.6 }, way: { unit: 'km', factor: 0.001 },
+	mph: { unit: 'km/h', factor: kmPerMile }, mi: { unit: 'km', factor: kmPerMile }, 'm/s': { unit: 'km/h', factor: 3.6 }, way: { unit: 'km', factor: 0.001 },
 };
 const imperial: Record<string, Reading> = {
 	'm/s': { unit: 'mph', factor: 3.6 / kmPerMile }, way: { unit: 'mi', factor: 0.001 / kmPerMile }, m: { unit: 'ft', factor: 1 / 0.3048 },
@@ -214,6 +220,7 @@ const imperial: Record<string, Reading> = {
 const always: Record<string, Reading> = { s: { unit: 'min', factor: 1 / 60 }, percent: { unit: '%', factor: 1 }, bool: { unit: '', factor: 1 }, '1': { unit: '', factor: 1 } };
 
 function readingOf(unit: string): Reading {
+	if (unit === 'days') return { unit: say('unitDays'), factor: 1 };
 	return (settings.units === 'metric' ? metric : imperial)[unit] ?? always[unit] ?? { unit, factor: 1 };
 }
 
@@ -231,6 +238,7 @@ export function signalUnit(unit: string | null): string {
 export function measured(value: number, unit: string): string {
 	if (unit === 'bool') return say(value > 0 ? 'on' : 'off');
 	if (unit === 's') return duration(value);
+	if (unit === 'days' && value === 1) return say('unitDay');
 	const { unit: name, factor, offset = 0 } = readingOf(unit);
 	const read = value * factor + offset;
 	return `${number(read, Number.isInteger(read) || Math.abs(read) >= 100 ? 0 : 1)} ${name}`.trim();

@@ -36,8 +36,9 @@ export class Listing<T> {
 		this.loading = false;
 	}
 
-	/** Loads once somebody has typed the last letter; what it returns keeps it from that. */
+	/** Loads once somebody has typed the last letter; what it returns keeps it from that. What was asked before is left. */
 	soon(): () => void {
+		this.#turn++;
 		const timer = setTimeout(() => void this.load(), 200);
 		return () => clearTimeout(timer);
 	}

@@ -55,6 +55,10 @@ class Session {
 	async leave() {
 		if (!this.byKey) {
 			try {
+				// All tabs have one session: it may be somebody else's by now, whom this page does not sign out.
+				const own = await fetch('/v1/account', { headers: this.headers() });
+				if (own.status === 401) return location.reload();
+				if (!own.ok) throw new Error(own.statusText);
 				const response = await fetch('/signout', { method: 'POST', body: new URLSearchParams(), redirect: 'manual' });
 				if (response.status >= 400) throw new Error(response.statusText);
 			} catch {

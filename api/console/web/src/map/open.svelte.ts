@@ -1,6 +1,6 @@
 import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature, FeatureCollection } from 'geojson';
-import type { Map as MapLibre } from 'maplibre-gl';
+import type { Map as MapLibre, MapSourceDataEvent } from 'maplibre-gl';
 import { say, settings } from '../lib/settings.svelte';
 import { dark, light, ownTiles, styleOf, type Colors } from './basemap';
 
@@ -30,7 +30,7 @@ export function boxOf(places: Iterable<readonly [number, number]>): [[number, nu
 
 let told = false;
 
-/** Says on a map that the operator's tiles cannot be read; once, whatever is opened afterwards. */
+/** Says on a map that the operator's tiles cannot be read, until one can; once, whatever is opened afterwards. */
 function tellNoTiles(map: MapLibre) {
 	if (told) return;
 	told = true;
@@ -38,7 +38,15 @@ function tellNoTiles(map: MapLibre) {
 	note.className = 'maplibregl-ctrl bad';
 	note.setAttribute('role', 'status');
 	note.textContent = say('noTiles');
-	map.addControl({ onAdd: () => note, onRemove: () => note.remove() }, 'bottom-left');
+	const control = { onAdd: () => note, onRemove: () => note.remove() };
+	map.addControl(control, 'bottom-left');
+	const loaded = (e: MapSourceDataEvent) => {
+		if (e.sourceId !== 'tiles' || !e.tile) return;
+		map.off('sourcedata', loaded);
+		map.removeControl(control);
+		told = false;
+	};
+	map.on('sourcedata', loaded);
 }
 
 /** What the map calls its controls, in the language that is chosen when it opens. */
