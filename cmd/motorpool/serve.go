@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -45,7 +47,7 @@ type apiSettings struct {
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512"`
 	RateLimit       int      `help:"Requests that a credential (an API key, the sessions of a person, what was granted to an OAuth client) may make to this process within a minute: so many reads, as many requests of trackers, and a fifth as many writes; all credentials of an account together five times as many. 0 is no limit; 'motorpool account limit' sets that of one account." default:"60000"`
-	RosterMemory    int64    `help:"Memory in which current vehicles, devices, classes, locations, rate plans, geofences and customers are kept, with what vehicles show and where they are, of accounts that ask, in MiB. 0 keeps none: the store answers, more slowly." default:"0"`
+	RosterMemory    int64    `help:"Memory in which current vehicles, devices, classes, locations, rate plans, geofences and customers are kept, with what vehicles show and where they are, of accounts that ask, in MiB. 0 keeps none: the store answers, more slowly." default:"192"`
 	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
 	AccountMiB      int      `name:"account-mib" help:"The same in MiB of bodies, unpacked." default:"1024"`
 	Geocoder        string   `help:"Where addresses come from: offline, nominatim or photon." enum:"offline,nominatim,photon" default:"offline"`
@@ -144,6 +146,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 		return fmt.Errorf("--basemap: %w", err)
 	}
 	defer basemap.Close()
+	boundHeap(c.RosterMemory)
 	log := s.logger(o.err)
 	p, err := connect(ctx, &s, false, log)
 	if err != nil {
@@ -172,6 +175,17 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 	all.Go(func() error { return p.room.run(ctx) })
 	all.Go(func() error { return ops.run(ctx) })
 	return all.Wait()
+}
+
+// heapBeside is what the interface takes in memory beside current records, in MiB, unless much is asked of it at once.
+const heapBeside = 112
+
+// boundHeap has garbage collected before a process that keeps so many MiB of current records would grow to twice
+// that, unless GOMEMLIMIT says something else. What is in use is kept whatever it takes.
+func boundHeap(rosterMiB int64) {
+	if rosterMiB > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit((rosterMiB + heapBeside) << 20)
+	}
 }
 
 // serveHalf is the interface, ready to run.
