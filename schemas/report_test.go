@@ -98,7 +98,7 @@ func makeDriving(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
 func makeRentals(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
 	t.Helper()
 	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"account": of["account"],
-		"first": "0", "last": "18446744073709551615", "bookings": "[]", "kept": "1970-01-01",
+		"first": "0", "last": "18446744073709551615", "bookings": "[]", "kept": "1970-01-01", "zone": of["zone"],
 		"accounts": of["accounts"], "measures": of["measures"]}))
 	if err := db.Exec(ctx, schemas.Query("facts_rental_sums")); err != nil {
 		t.Fatalf("facts_rental_sums: %v", err)

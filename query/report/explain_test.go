@@ -42,7 +42,7 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		return at
 	}
 	keys := map[string]string{"vehicle_days": "account local_date", "vehicle_months": "account month",
-		"rental_days": "account local_date", "rental_sums": "account booking", "driving_days": "account local_date",
+		"rental_days": "account local_date", "rental_sums": "account", "driving_days": "account local_date",
 		"driving_months": "account month", "ledger_entries": "account local_date", "ledger_days": "account local_date",
 		"ledger_months": "account month", "ledger_flows": "account ledger_account local_date",
 		"ledger_taxes": "account currency booking",

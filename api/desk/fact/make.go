@@ -197,7 +197,7 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 		return err
 	}
 	accounts, columns, _ := ledger.Measured()
-	return f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()),
+	return f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()), clickhouse.Named("zone", a.zone.String()),
 		clickhouse.Named("accounts", accounts), clickhouse.Named("measures", columns)))
 }
 

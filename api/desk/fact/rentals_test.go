@@ -87,6 +87,43 @@ func TestWhatARentalCameToFollowsItsTripsAndEntries(t *testing.T) {
 	want("its trips are gone", "2000 m 5050 4350")
 }
 
+// A rental whose return is undone counts in no report until its vehicle is back again, and then as its booking says by
+// then.
+func TestARentalThatIsTakenUpAgainIsNoneUntilItIsBack(t *testing.T) {
+	w := open(t, "UTC")
+	w.now = began.AddDate(0, 0, 4)
+	a := w.vehicle("", "2026-02-01")
+	pickup := time.Date(2026, 2, 28, 10, 0, 0, 0, time.UTC)
+	miles := func(n int) *int { return &n }
+	rental := create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a), Channel: "turo",
+		PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(pickup.AddDate(0, 0, 2))}, Currency: "EUR", Timezone: "UTC",
+		Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup), PickupMileageMi: miles(100),
+		ReturnMileageMi: miles(150), ActualReturnAt: record.InstantOf(pickup.AddDate(0, 0, 2))})
+	want := func(when, is string) {
+		t.Helper()
+		w.now = w.now.Add(time.Hour)
+		w.look()
+		var got string
+		if err := w.db.QueryRow(t.Context(), fmt.Sprintf(`SELECT concat(toString(completed), ' ', toString(day), ' ', channel, ' ', currency, ' ',
+			toString(vehicle = %d), ' ', toString(rented_s), ' s ', toString(metered), ' ', toString(odometer_mi), ' mi')
+			FROM rental_sums FINAL WHERE account = 7 AND booking = %d`, a, rental)).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != is {
+			t.Errorf("%s: %s, want %s", when, got, is)
+		}
+	}
+	want("when it comes back", "true 2026-03-02 turo EUR 1 172800 s true 50 mi")
+	update(w, w.base.Bookings, rental, func(b *record.Booking) {
+		b.Status, b.ActualReturnAt, b.ReturnMileageMi = record.BookingActive, record.Instant{}, nil
+	})
+	want("when the return is undone", "false 1970-01-01   0 0 s false 0 mi")
+	update(w, w.base.Bookings, rental, func(b *record.Booking) {
+		b.Status, b.ActualReturnAt, b.ReturnMileageMi = record.BookingCompleted, record.InstantOf(pickup.AddDate(0, 0, 3)), miles(170)
+	})
+	want("when it is back again", "true 2026-03-03 turo EUR 1 259200 s true 70 mi")
+}
+
 // Of a rental that is longer than trips are kept, those that are kept count whenever they come or go; the others stay.
 func TestATripThatComesLateCountsInALongRental(t *testing.T) {
 	w := open(t, "UTC")

@@ -36,18 +36,11 @@
 -- ratio gps_share percent = compared_gps_mi / odometer_mi: What trackers saw of the miles of the odometers. Far below 100, trackers
 --   are silent; far above, odometers are misread.
 -- ratio outside_share percent = outside_mi / driven_mi: Miles outside of rentals of all miles.
--- What a rental earned and drove is a fact (rental_sums), which is made of all its entries and trips; of a rental with several vehicles each
--- leg counts its own miles, and the rental is the last vehicle's. The totals are of the same reads; by tag they are not, as a vehicle has
--- many.
--- EXPLAIN indexes=1: bookings by the account; rental_sums by account and booking, from the first of the span's rentals to the last, which
--- for more than a year are not looked for.
+-- What a rental was, earned and drove is a fact (rental_sums), which is made of its booking and all its entries and trips; of a rental with
+-- several vehicles each leg counts its own miles, and the rental is the last vehicle's. The totals are of the same reads; by tag they are
+-- not, as a vehicle has many.
+-- EXPLAIN indexes=1: rental_sums by account, and by day_minmax.
 WITH
-    dateDiff('day', {from:Date32}, {to:Date32}) > 366 AS long,
-    (
-        SELECT (min(id), max(id)) FROM bookings
-        WHERE NOT long AND account = {account:UInt64} AND status = 'completed' AND actual_return_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
-            AND actual_return_at < toDateTime64({to:Date32}, 3, 'UTC') + INTERVAL 2 DAY
-    ) AS reach,
     (SELECT any((JSONExtract(body, 'energy_costs', 'gallon', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'gallon', 'currency')))
         FROM accounts FINAL WHERE account = {account:UInt64}) AS gallon,
     (SELECT any((JSONExtract(body, 'energy_costs', 'kwh', 'amount', 'Nullable(Int64)'), JSONExtractString(body, 'energy_costs', 'kwh', 'currency')))
@@ -72,8 +65,8 @@ FROM (
         t.fuel, t.fuel_unbilled, t.fuel_cost, t.energy, t.energy_unbilled, t.energy_cost, 0 AS driven_m, 0 AS outside_m
     FROM (
         SELECT r.number AS number, r.day AS day, any(r.word) AS word, count() AS rentals, sum(r.rented_s) AS rented_s, sum(r.billed_days) AS billed_days,
-            sum(g.revenue) AS revenue, sum(g.contribution) AS contribution, sum(g.gps_m) AS gps_m, sumIf(g.gps_m, r.metered) AS compared_m,
-            sum(r.odometer) AS odometer, sum(r.over) AS over, sum(r.unbilled) AS unbilled, sum(r.unbilled_fee) AS unbilled_fee, sum(r.fuel) AS fuel,
+            sum(r.revenue) AS revenue, sum(r.contribution) AS contribution, sum(r.gps_m) AS gps_m, sumIf(r.gps_m, r.metered) AS compared_m,
+            sum(r.odometer_mi) AS odometer, sum(r.over_mi) AS over, sum(r.unbilled_mi) AS unbilled, sum(r.unbilled_fee) AS unbilled_fee, sum(r.fuel) AS fuel,
             sum(r.fuel_unbilled) AS fuel_unbilled, sum(r.fuel_cost) AS fuel_cost, sum(r.energy) AS energy, sum(r.energy_unbilled) AS energy_unbilled,
             sum(r.energy_cost) AS energy_cost
         FROM (
@@ -82,34 +75,29 @@ FROM (
                     arrayPushBack(groupArray(JSONExtractFloat(body, 'battery_kwh')), 0.))
                 FROM vehicles FINAL WHERE account = {account:UInt64}
             ) AS tanks
-            SELECT back.booking AS booking,
+            SELECT
                 if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
-                    if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), back.day)), toDate32('1970-01-01')) AS day,
-                multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'booking', back.booking,
+                    if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), rental_sums.day)), toDate32('1970-01-01')) AS day,
+                multiIf({group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year'), 0, {group:String} = 'booking', booking,
                     {group:String} = 'class', class, {group:String} = 'location', location, {group:String} = 'customer', customer,
                     {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
-                if({group:String} = 'channel', channel, '') AS word,
-                dateDiff('second', actual_pickup_at, actual_return_at) AS rented_s, billed_days,
-                arraySum(x -> ifNull(x, 0), leg_mi) AS miles, NOT has(leg_mi, NULL) AS metered, if(metered, miles, 0) AS odometer,
-                -- what each charged late day brings, as price.AtReturn counts it; a line of one price for all of them says 1
-                if(late_days > 0, greatest(late_days, intDiv(dateDiff('second', return_at, actual_return_at) + 86399, 86400)), 0) AS late,
-                included_mi + if(billed_days = 0, 0, intDiv(included_mi * late, billed_days)) AS allowed,
-                if(metered, ifNull(greatest(miles - allowed, 0), 0), 0) AS over,
-                if(extra_mile_fee > 0, greatest(over - intDiv(mileage_charged, extra_mile_fee), 0), 0) AS unbilled,
-                unbilled * extra_mile_fee AS unbilled_fee,
-                toInt64(round(arraySum((p, v) -> if(ifNull(p, 0) > 0, ifNull(p, 0) * transform(v, tanks.1, tanks.2, 0.) * 10, 0.), leg_fuel_pct, leg_vehicles))) AS fuel,
-                toInt64(round(arraySum((p, v) -> if(ifNull(p, 0) > 0, ifNull(p, 0) * transform(v, tanks.1, tanks.3, 0.) * 10, 0.), leg_battery_pct, leg_vehicles)))
-                    AS energy,
+                if({group:String} = 'channel', toString(channel), '') AS word, rented_s, billed_days, revenue, contribution, gps_m, metered, odometer_mi, over_mi, unbilled_mi,
+                unbilled_mi * extra_mile_fee AS unbilled_fee,
+                toInt64(round(arraySum(m -> if(m.fuel_pct > 0, m.fuel_pct * transform(m.vehicle, tanks.1, tanks.2, 0.) * 10, 0.), missing))) AS fuel,
+                toInt64(round(arraySum(m -> if(m.battery_pct > 0, m.battery_pct * transform(m.vehicle, tanks.1, tanks.3, 0.) * 10, 0.), missing))) AS energy,
                 if(refuel_charged > 0, 0, fuel) AS fuel_unbilled, if(recharge_charged > 0, 0, energy) AS energy_unbilled,
                 greatest(intDiv(fuel * ifNull(per_gal, 0) + 500, 1000) - greatest(refuel_charged, 0), 0) AS fuel_cost,
                 greatest(intDiv(energy * ifNull(per_kwh, 0) + 500, 1000) - greatest(recharge_charged, 0), 0) AS energy_cost
-            FROM (/*query rentals_returned*/) AS back
-        ) AS r
-        LEFT JOIN (
-            SELECT booking, gps_m, revenue, contribution
             FROM rental_sums FINAL
-            WHERE account = {account:UInt64} AND (long OR booking BETWEEN reach.1 AND reach.2)
-        ) AS g ON g.booking = r.booking
+            WHERE account = {account:UInt64} AND completed AND currency = {currency:String} AND rental_sums.day BETWEEN {from:Date32} AND {to:Date32}
+                AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+                AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+                AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
+                AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+                AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
+                /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
+                    OR vehicle IN (/*query vehicles_held*/))/*end chosen*/
+        ) AS r
         GROUP BY number, day
     ) AS t
     /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = t.number/*end by_traits*/
@@ -120,5 +108,4 @@ FROM (
 ) AS s
 GROUP BY GROUPING SETS ((key), ())
 HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
--- The engine would rather look up what a rental came to by the rentals, which are wider.
-SETTINGS query_plan_join_swap_table = 'false', enable_join_runtime_filters = 0, do_not_merge_across_partitions_select_final = 1, short_circuit_function_evaluation = 'force_enable'
+SETTINGS do_not_merge_across_partitions_select_final = 1, short_circuit_function_evaluation = 'force_enable'
