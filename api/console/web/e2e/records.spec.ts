@@ -82,7 +82,7 @@ test("a workshop's day: a task and its schedule are made, what is due is put off
 	await page.getByLabel('Paused: nothing is told of').uncheck();
 	await save();
 	await expect(page.getByRole('heading', { name: 'Schedules' })).toBeVisible();
-	await expect(schedule).toContainText('Active');
+	await expect(schedule).not.toContainText('Paused');
 
 	await tabs.getByRole('link', { name: 'Due and orders' }).click();
 	await until('/maintenance', () => line.getByText(/^(Overdue|Due)$/).count());
@@ -216,8 +216,10 @@ test('what was changed of a record stands on its page: by whom, when, what it wa
 	await expect(english).toBeVisible();
 	await expect(german.getByRole('listitem').filter({ hasText: /^Änderung: Planned return/ })).toBeVisible();
 	await expect(german.getByRole('listitem').filter({ hasText: 'Rental time' })).toHaveCount(0);
+	await show(german, `/vehicles/${car}?history=1`);
+	await expect(german.getByRole('listitem').filter({ hasText: 'Anschaffungspreis' }).first()).toContainText('20.000,00');
 	await accessible(german);
-	await german.screenshot({ path: test.info().outputPath('booking-german.png'), fullPage: true });
+	await german.screenshot({ path: test.info().outputPath('vehicle-german.png'), fullPage: true });
 	expect(found).toEqual([]);
 	await context.close();
 });

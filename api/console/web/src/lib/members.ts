@@ -3,7 +3,7 @@ import { dayAndClock, dayText, decimal, distance, money, percent, words, type Mo
 import { names } from './names.svelte';
 import { session } from './session.svelte';
 import { say, settings } from './settings.svelte';
-import { chargeWords, stateWords } from './states';
+import { chargeWords, choiceWords, stateWords } from './states';
 import type { Language } from './texts';
 
 // The members of records in people's words, for what changed of one. Words that an identifier has in English are made of it, less
@@ -130,7 +130,7 @@ function valueText(name: string, value: unknown): string {
 		if (kind) return names.of(kinds[kind], value);
 		if (/^\d{4}-\d\d-\d\dT/.test(value)) return dayAndClock(value);
 		if (/^\d{4}-\d\d-\d\d$/.test(value)) return dayText(value);
-		if (choices.includes(name)) return stateWords(value);
+		if (choices.includes(name)) return choiceWords(name, value);
 		return value.length > longest ? `${value.slice(0, longest)}…` : value;
 	}
 	if (Array.isArray(value)) return value.length ? value.map(itemText).join(', ') : '–';
