@@ -1,23 +1,10 @@
-import { expect, test, type Page } from '@playwright/test';
-import { accessible, enter, get, post, show, watch } from './own';
+import { expect, test } from '@playwright/test';
+import { accessible, enter, get, look, post, show, watch } from './own';
 
 // What is due of vehicles, what was changed of a record, and what is sent again because its answer was lost.
 
 const mark = Date.now().toString(36);
 const usd = (amount: number) => ({ amount, currency: 'USD' });
-
-/** Looks at a page on a telephone and in the dark. */
-async function look(page: Page, name: string) {
-	await page.setViewportSize({ width: 390, height: 844 });
-	expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
-	await accessible(page);
-	await page.screenshot({ path: test.info().outputPath(`${name}-phone.png`), fullPage: true });
-	await page.setViewportSize({ width: 1280, height: 900 });
-	await page.emulateMedia({ colorScheme: 'dark' });
-	await accessible(page);
-	await page.screenshot({ path: test.info().outputPath(`${name}-dark.png`), fullPage: true });
-	await page.emulateMedia({ colorScheme: 'light' });
-}
 
 test("a workshop's day: a task and its schedule are made, what is due is put off, skipped, and done by a work order", async ({ page, request }) => {
 	test.setTimeout(300_000); // what is due follows within a minute
@@ -217,6 +204,7 @@ test('what was changed of a record stands on its page: by whom, when, what it wa
 	await expect(german.getByRole('listitem').filter({ hasText: /^Änderung: Planned return/ })).toBeVisible();
 	await expect(german.getByRole('listitem').filter({ hasText: 'Rental time' })).toHaveCount(0);
 	await show(german, `/vehicles/${car}?history=1`);
+	await german.getByRole('button', { name: 'Mehr zeigen' }).click();
 	await expect(german.getByRole('listitem').filter({ hasText: 'Anschaffungspreis' }).first()).toContainText('20.000,00');
 	await accessible(german);
 	await german.screenshot({ path: test.info().outputPath('vehicle-german.png'), fullPage: true });
