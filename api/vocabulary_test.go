@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,6 +49,13 @@ type operationDoc struct {
 	Description string
 	Parameters  []struct{ Name, In string }
 	Security    []map[string][]string
+	RequestBody struct {
+		Content map[string]struct {
+			Schema struct {
+				Ref string `json:"$ref"`
+			}
+		}
+	}
 }
 
 // Words that the interface has another one for, each with what it is called here. What is no span of time, no share and
@@ -137,5 +145,30 @@ func TestEveryScopeIsOfUse(t *testing.T) {
 		if !needed[string(scope)] {
 			t.Errorf("no route needs the scope %s", scope)
 		}
+	}
+}
+
+// A client learns from the description what a record can be changed by: whatever it can be replaced by, and no more.
+func TestAPatchHasTheMembersOfWhatItChanges(t *testing.T) {
+	doc := document(t)
+	members := func(op operationDoc) []string {
+		name := strings.TrimPrefix(op.RequestBody.Content["application/json"].Schema.Ref, "#/components/schemas/")
+		properties, _ := doc.Components.Schemas[name]["properties"].(map[string]any)
+		return slices.Sorted(maps.Keys(properties))
+	}
+	compared := 0
+	for path, methods := range doc.Paths {
+		whole, replaced := methods["put"]
+		part, patched := methods["patch"]
+		if !replaced || !patched {
+			continue
+		}
+		compared++
+		if want, got := members(whole), members(part); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s is replaced by %v and changed by %v", path, want, got)
+		}
+	}
+	if compared < 10 {
+		t.Errorf("%d kinds of records were compared", compared)
 	}
 }

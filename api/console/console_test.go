@@ -1,11 +1,15 @@
 package console
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -132,6 +136,76 @@ func TestWhatIsBuiltInKeepsThePolicy(t *testing.T) {
 		`(?:src|href)="(?:https?:)?//`} {
 		if found := regexp.MustCompile(fault).Find(index); found != nil {
 			t.Errorf("a page has %s", found)
+		}
+	}
+}
+
+// mostFirst is how many bytes, packed, a page may load before it stands. The map's library and its ground follow then.
+const mostFirst = 400_000
+
+var (
+	ofPage = regexp.MustCompile("import\\([`'\"]\\./([^`'\"]+)[`'\"]\\),__vite__mapDeps\\(\\[([0-9,]*)\\]\\)")
+	listed = regexp.MustCompile(`m\.f=\[([^\]]*)\]`)
+	linked = regexp.MustCompile(`(?:src|href)="/console/(assets/[^"]+\.(?:js|css))"`)
+)
+
+// What is loaded first grows with each page that is added to it, by a library that is imported where it need not be.
+func TestAPageStandsAfterLessThan400KB(t *testing.T) {
+	index, err := built.ReadFile("built/index.html")
+	if err != nil {
+		t.Skip("the console is not built in here; `make console` builds it")
+	}
+	var first []string
+	for _, found := range linked.FindAllSubmatch(index, -1) {
+		first = append(first, string(found[1]))
+	}
+	entry, err := built.ReadFile("built/" + first[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	if err := json.Unmarshal(slices.Concat([]byte{'['}, listed.FindSubmatch(entry)[1], []byte{']'}), &files); err != nil {
+		t.Fatal(err)
+	}
+	packed := map[string]int{}
+	size := func(name string) int {
+		if packed[name] == 0 {
+			content, err := built.ReadFile("built/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			w.Write(content)
+			w.Close()
+			packed[name] = b.Len()
+		}
+		return packed[name]
+	}
+	pages := ofPage.FindAllSubmatch(entry, -1)
+	if len(pages) < 30 {
+		t.Fatalf("%d pages were found in %s: the console is built otherwise than this test reads it", len(pages), first[0])
+	}
+	for _, page := range pages {
+		needs := slices.Clone(first)
+		for number := range strings.SplitSeq(string(page[2]), ",") {
+			i, err := strconv.Atoi(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(needs, files[i]) {
+				needs = append(needs, files[i])
+			}
+		}
+		sum := len(index)
+		for _, name := range needs {
+			sum += size(name)
+		}
+		if sum > mostFirst {
+			t.Errorf("%s stands after %d bytes, packed: %v", page[1], sum, needs)
+		}
+		if strings.HasPrefix(string(page[1]), "MapPage") {
+			t.Logf("the first view, %s, stands after %d bytes, packed", page[1], sum)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func TestOneBadAccountKeepsNoOtherWaiting(t *testing.T) {
 		_, _, err = d.Tasks.Create(t.Context(), by, one, task, record.ServiceTask{Name: "Oil", EveryDays: &days})
 		create(err)
 		_, _, err = d.Schedules.Create(t.Context(), by, one, d.Store.NextID(),
-			record.MaintenanceSchedule{ScheduleFields: record.ScheduleFields{
+			record.MaintenanceSchedule{MaintenanceScheduleFields: record.MaintenanceScheduleFields{
 				TaskID: fleet.FormatID(fleet.TaskPrefix, task), VehicleID: fleet.FormatID(fleet.VehiclePrefix, vehicle)}})
 		create(err)
 	}

@@ -65,8 +65,8 @@ var ServiceTasks = Kind[ServiceTask]{Name: "service_task", Prefix: fleet.TaskPre
 		return refClaims("service_task", t.ExternalRefs)
 	}}
 
-// ScheduleFields are what callers write of a maintenance schedule. What falls due first holds.
-type ScheduleFields struct {
+// MaintenanceScheduleFields are what callers write of a maintenance schedule. What falls due first holds.
+type MaintenanceScheduleFields struct {
 	TaskID         string  `json:"task_id" example:"tsk_1234"`
 	VehicleID      string  `json:"vehicle_id,omitempty" doc:"The vehicle; or give a class or a tag."`
 	VehicleClassID string  `json:"vehicle_class_id,omitempty"`
@@ -98,7 +98,7 @@ type Anchor struct {
 }
 
 // MaintenanceSchedule is a schedule as it is stored.
-type MaintenanceSchedule struct{ ScheduleFields }
+type MaintenanceSchedule struct{ MaintenanceScheduleFields }
 
 // MaintenanceSchedules describes the kind.
 var MaintenanceSchedules = Kind[MaintenanceSchedule]{Name: "maintenance_schedule", Prefix: fleet.SchedulePrefix,

@@ -27,7 +27,7 @@ type MaintenanceTask struct {
 type MaintenanceSchedule struct {
 	ID string `json:"id" doc:"Identity." example:"sch_1234"`
 
-	record.ScheduleFields
+	record.MaintenanceScheduleFields
 
 	Object string `json:"object" doc:"Always maintenance_schedule." example:"maintenance_schedule"`
 	Status string `json:"status" doc:"active, paused or archived." example:"active"`
@@ -59,8 +59,8 @@ func (a *API) scheduleRoutes() {
 			Nouns: "maintenance schedules",
 		},
 		Scope:    rest.Scopes{Read: auth.MaintenanceRead, Write: auth.MaintenanceWrite},
-		Views:    rest.Views{View: MaintenanceSchedule{}, Fields: record.ScheduleFields{}},
-		Writable: func(b *record.MaintenanceSchedule) any { return &b.ScheduleFields },
+		Views:    rest.Views{View: MaintenanceSchedule{}, Fields: record.MaintenanceScheduleFields{}},
+		Writable: func(b *record.MaintenanceSchedule) any { return &b.MaintenanceScheduleFields },
 		Show:     rest.ShowEach(showSchedule),
 		Prepare: func(r *http.Request, _ uint64, _, b *record.MaintenanceSchedule) error {
 			if err := checkSchedule(b); err != nil {
@@ -73,8 +73,8 @@ func (a *API) scheduleRoutes() {
 }
 
 func showSchedule(rec record.Record[record.MaintenanceSchedule]) any {
-	v := MaintenanceSchedule{ID: fleet.FormatID(fleet.SchedulePrefix, rec.ID), ScheduleFields: rec.Body.ScheduleFields,
-		Object: "maintenance_schedule",
+	v := MaintenanceSchedule{ID: fleet.FormatID(fleet.SchedulePrefix, rec.ID),
+		MaintenanceScheduleFields: rec.Body.MaintenanceScheduleFields, Object: "maintenance_schedule",
 		Status: "active", Stamps: rest.StampsOf(rec)}
 	switch {
 	case rec.Archived():
@@ -155,7 +155,7 @@ func (a *API) scheduleRefers(r *http.Request, b *record.MaintenanceSchedule) err
 	if err != nil {
 		return err
 	}
-	if rule := due.RuleOf(&b.ScheduleFields, &task.Body); rule.Empty() {
+	if rule := due.RuleOf(&b.MaintenanceScheduleFields, &task.Body); rule.Empty() {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/every_mi", Code: "required",
 			Detail: "neither the schedule nor its task says when it is due"})
 	}

@@ -27,12 +27,15 @@ func (a *Server) patchOf(full *huma.Schema) *huma.Schema {
 	name := strings.TrimPrefix(full.Ref, "#/components/schemas/")
 	patch := strings.TrimSuffix(name, "Fields") + "Patch"
 	ref := &huma.Schema{Ref: "#/components/schemas/" + patch}
-	if _, made := registry.Map()[patch]; made {
+	about := "A merge patch of " + name + ": what is not given stays, null removes."
+	if made := registry.Map()[patch]; made != nil {
+		if made.Description != about {
+			panic(patch + " is the name of two patches: of " + name + " too, which needs another name")
+		}
 		return ref
 	}
 	part := &huma.Schema{Type: of.Type, AdditionalProperties: of.AdditionalProperties,
-		Properties:  maps.Clone(of.Properties),
-		Description: "A merge patch of " + name + ": what is not given stays, null removes."}
+		Properties: maps.Clone(of.Properties), Description: about}
 	registry.Map()[patch] = part // before its members, which may be of the same type
 	for member, p := range of.Properties {
 		part.Properties[member] = a.patchMember(p)

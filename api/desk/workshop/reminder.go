@@ -157,7 +157,7 @@ func (r *round) look(ctx context.Context, p query.PendingMaintenance) error {
 	if err != nil {
 		return err
 	}
-	c := &cycleOf{round: r, pair: p, schedule: s, rule: due.RuleOf(&s.ScheduleFields, &t),
+	c := &cycleOf{round: r, pair: p, schedule: s, rule: due.RuleOf(&s.MaintenanceScheduleFields, &t),
 		basis: []uint64{schedule.Revision, task.Revision},
 		now:   due.Now{At: r.now, Zone: r.zone}, meters: metersIn(r.meters[p.Vehicle], r.zone)}
 	if vehicle.Timezone != "" {

@@ -45,7 +45,7 @@ func TestScenarios(t *testing.T) {
 // scene is a scenario being played.
 type scene struct {
 	t        *testing.T
-	schedule record.ScheduleFields
+	schedule record.MaintenanceScheduleFields
 	zone     *time.Location
 	anchor   Anchor
 	rem      *record.Reminder
@@ -343,7 +343,7 @@ func anyRule(random *rand.Rand) Rule {
 		v := 1 + random.IntN(most)
 		return &v
 	}
-	s := record.ScheduleFields{EveryMi: n(8000), EveryDays: n(500), EveryHours: n(400), DueSoonMi: n(900),
+	s := record.MaintenanceScheduleFields{EveryMi: n(8000), EveryDays: n(500), EveryHours: n(400), DueSoonMi: n(900),
 		DueSoonDays: n(30), DueSoonHours: n(40),
 		OffsetsDays: []int{30, 7, 1}, EveryMonths: n(24)}
 	if random.IntN(4) == 0 {

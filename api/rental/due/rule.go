@@ -45,7 +45,7 @@ type Rule struct {
 
 // RuleOf puts a schedule and its task together: the intervals are the task's unless the schedule gives one,
 // or a fixed day.
-func RuleOf(s *record.ScheduleFields, t *record.ServiceTask) Rule {
+func RuleOf(s *record.MaintenanceScheduleFields, t *record.ServiceTask) Rule {
 	mi, days, months, hours := s.EveryMi, s.EveryDays, s.EveryMonths, s.EveryHours
 	if mi == nil && days == nil && months == nil && hours == nil && s.FixedDueOn == "" {
 		mi, days, months, hours = t.EveryMi, t.EveryDays, t.EveryMonths, t.EveryHours

@@ -222,6 +222,7 @@ test('customers, vehicles and work orders are made and changed', async ({ page, 
 for (const theme of ['light', 'dark'] as const) {
 	for (const [size, viewport] of Object.entries({ desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } })) {
 		test(`the clerk's pages can be read: ${theme}, ${size}`, async ({ browser, request }) => {
+			test.setTimeout(240_000);
 			const { van, customer, booking, order } = await open(request);
 			const context = await browser.newContext({ colorScheme: theme, viewport, locale: 'de-DE' });
 			const page = await context.newPage();
@@ -230,7 +231,9 @@ for (const theme of ['light', 'dark'] as const) {
 			const pages = {
 				calendar: '/bookings', bookings: '/bookings?view=list', booking: `/bookings/${booking}`, new: `/bookings/new?customer=${customer}`,
 				pickup: `/bookings/${booking}/pickup`, customers: '/customers', customer: `/customers/${customer}`, 'customer-edit': `/customers/${customer}/edit`,
-				vehicles: '/vehicles', vehicle: `/vehicles/${van}`, 'vehicle-edit': `/vehicles/${van}/edit`, maintenance: '/maintenance', order: `/maintenance/${order}`,
+				vehicles: '/vehicles', vehicle: `/vehicles/${van}`, 'vehicle-edit': `/vehicles/${van}/edit`, maintenance: '/maintenance', order: `/maintenance/${order}`, 'order-edit': `/maintenance/${order}/edit`,
+				later: '/maintenance?later=1', tasks: '/maintenance/tasks', task: '/maintenance/tasks/new', schedules: '/maintenance/schedules', schedule: '/maintenance/schedules/new',
+				'booking-history': `/bookings/${booking}?history=1`, 'customer-history': `/customers/${customer}?history=1`,
 			};
 			for (const [name, at] of Object.entries(pages)) {
 				await show(page, at);

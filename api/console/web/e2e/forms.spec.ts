@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { accessible, enter, get, post, show, watch } from './own';
+import { accessible, enter, get, look, post, show, watch } from './own';
 
 // Forms that say all that a rate plan and a rule can, and what the address of the map keeps.
 
@@ -242,17 +242,6 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 		],
 	});
 	const save = () => page.getByRole('button', { name: 'Save' }).click();
-	const look = async (name: string) => {
-		await page.setViewportSize({ width: 390, height: 844 });
-		expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
-		await accessible(page);
-		await page.screenshot({ path: test.info().outputPath(`${name}-phone.png`), fullPage: true });
-		await page.setViewportSize({ width: 1280, height: 900 });
-		await page.emulateMedia({ colorScheme: 'dark' });
-		await accessible(page);
-		await page.screenshot({ path: test.info().outputPath(`${name}-dark.png`), fullPage: true });
-		await page.emulateMedia({ colorScheme: 'light' });
-	};
 	const tabs = page.getByRole('navigation', { name: 'Vehicles' });
 
 	await enter(page, '/vehicles');
@@ -272,7 +261,7 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	await save();
 	await expect(page.getByLabel('Time zone')).toHaveAttribute('aria-invalid', 'true');
 	await page.getByLabel('Time zone').fill('America/Chicago');
-	await look('location');
+	await look(page, 'location');
 	await save();
 	await page.getByRole('link', { name: `Depot ${mark}` }).click();
 	await expect(page.getByRole('heading', { name: `Depot ${mark}` })).toBeVisible();
@@ -286,7 +275,7 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 		lat: 41.25, lng: -95.94, timezone: 'America/Chicago', delivery_fee: usd(2500),
 		opening_hours: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', until: '24:00' }],
 	});
-	await look('locations');
+	await look(page, 'locations');
 
 	await tabs.getByRole('link', { name: 'Classes' }).click();
 	await page.getByRole('link', { name: 'New class' }).first().click();
@@ -298,7 +287,7 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	await save();
 	await expect(page.getByLabel(/^Deposit/)).toHaveAttribute('aria-invalid', 'true');
 	await page.getByLabel(/^Deposit/).fill('300');
-	await look('class');
+	await look(page, 'class');
 	await save();
 	await expect(page.getByRole('link', { name: `City ${mark}` })).toBeVisible();
 
@@ -316,11 +305,11 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	await page.getByLabel('Its number').fill(`set-${mark}`);
 	await page.getByLabel('Model').fill('FMC130');
 	await expect(page.getByLabel('On the vehicle').locator('option:checked')).toHaveText(`Poppy ${mark}`);
-	await look('tracker');
+	await look(page, 'tracker');
 	await save();
 	const tracker = page.getByRole('link').filter({ hasText: `set-${mark}` });
 	await expect(tracker).toContainText(`Poppy ${mark}`);
-	await look('trackers');
+	await look(page, 'trackers');
 	await tracker.click();
 	await page.getByLabel('On the vehicle').selectOption('');
 	await expect(page.getByText('What it reports from now on is of no vehicle.')).toBeVisible();
@@ -339,7 +328,7 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	const price = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Price', exact: true }) });
 	await expect(price.getByRole('listitem').filter({ hasText: 'Child seat' })).toContainText('$30.00');
 	await expect(price.getByRole('listitem').filter({ hasText: 'Full cover' })).toContainText('$36.00');
-	await look('booking');
+	await look(page, 'booking');
 	await page.getByRole('button', { name: 'Book and confirm' }).click();
 	await expect(page).toHaveURL(/\/bookings\/bkg_/);
 	await expect(page.getByText('Child seat').first()).toBeVisible();
@@ -354,7 +343,7 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	await expect(page.getByLabel(/^Amount/)).toHaveAttribute('aria-invalid', 'true');
 	await page.getByLabel(/^Amount/).fill('480.50');
 	await page.getByLabel('Description').fill('Four winter tires');
-	await look('expense');
+	await look(page, 'expense');
 	await save();
 	await expect(page.getByRole('heading', { name: 'Tires, $480.50' })).toBeVisible();
 	await page.getByRole('link', { name: 'Show what was posted' }).click();
@@ -366,10 +355,10 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	await page.getByRole('group', { name: 'Void' }).getByRole('button', { name: 'Void' }).click();
 	await expect(page.getByText('Written twice')).toBeVisible();
 	await expect(page.getByText('Voided').first()).toBeVisible();
-	await look('voided');
+	await look(page, 'voided');
 	await page.getByRole('link', { name: 'All expenses of the vehicle' }).click();
 	await expect(page.getByRole('link').filter({ hasText: 'Four winter tires' })).toContainText('Voided');
-	await look('expenses');
+	await look(page, 'expenses');
 
 	// A class that a vehicle is of stays, and the vehicle is called by its name.
 	await show(page, '/vehicles/classes');

@@ -63,3 +63,16 @@ export async function accessible(page: Page) {
 	const { violations } = await new AxeBuilder({ page }).analyze();
 	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
 }
+
+/** Looks at a page on a telephone and in the dark. */
+export async function look(page: Page, name: string) {
+	await page.setViewportSize({ width: 390, height: 844 });
+	expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath(`${name}-phone.png`), fullPage: true });
+	await page.setViewportSize({ width: 1280, height: 900 });
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath(`${name}-dark.png`), fullPage: true });
+	await page.emulateMedia({ colorScheme: 'light' });
+}

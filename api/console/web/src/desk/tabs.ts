@@ -4,3 +4,9 @@ export const tabs = [
 	{ href: '/vehicles/locations', name: 'locations' },
 	{ href: '/vehicles/devices', name: 'devices' },
 ] as const;
+
+export const maintenance = [
+	{ href: '/maintenance', name: 'dueAndOrders' },
+	{ href: '/maintenance/tasks', name: 'serviceTasks' },
+	{ href: '/maintenance/schedules', name: 'schedules' },
+] as const;

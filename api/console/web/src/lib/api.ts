@@ -56,20 +56,24 @@ export async function removed(asked: Promise<{ error?: unknown; response: Respon
 }
 
 /**
- * Gives the posts of a form that moves money an Idempotency-Key, the same for the same body: one whose answer was lost is
- * carried out once, however often it is sent. Each form that is opened has one of its own.
+ * Gives the posts of a form that moves money or a vehicle an Idempotency-Key, the same for the same body to the same address:
+ * one whose answer was lost is carried out once, however often it is sent. Each form that is opened has one of its own.
  */
 export class Once {
-	#keys = new Map<string, string>(); // by body
+	#keys = new Map<string, string>(); // by what is sent
 
-	async post<B, T>(body: B, send: (body: B, header: { 'Idempotency-Key': string }) => Promise<T>): Promise<T> {
-		const text = JSON.stringify(body);
-		const key = this.#keys.get(text) ?? randomKey();
-		this.#keys.set(text, key);
-		const answer = await send(body, { 'Idempotency-Key': key });
-		this.#keys.clear();
-		return answer;
-	}
+	readonly fetch = async (request: Request): Promise<Response> => {
+		const sent = `${request.url} ${await request.clone().text()}`;
+		const key = this.#keys.get(sent) ?? randomKey();
+		this.#keys.set(sent, key);
+		request.headers.set('Idempotency-Key', key);
+		const response = await fetch(request);
+		if (response.ok) {
+			await response.clone().arrayBuffer(); // until all of it has come, it may be lost
+			this.#keys.clear();
+		}
+		return response;
+	};
 }
 
 /** As crypto.randomUUID has it, which browsers have over TLS alone. */

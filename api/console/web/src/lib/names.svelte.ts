@@ -1,5 +1,6 @@
 import { answered, api, everyPage, listed, type Schemas } from './api';
 import { fleet, named } from './fleet.svelte';
+import { say } from './settings.svelte';
 
 // Names of what records point at. They are asked for once, when a page first shows one.
 
@@ -49,6 +50,14 @@ class Names {
 			void this.#ask(kind, id).catch(() => {}); // the id stands for it
 		}
 		return id;
+	}
+
+	/** Who did something: a person, a key, or what did it by itself. */
+	actor(id: string): string {
+		if (id.startsWith('usr_')) return this.of('users', id);
+		if (id.startsWith('key_')) return this.of('api_keys', id);
+		const others = { cli: 'actorCli', system: 'actorSystem', demo: 'actorDemo' } as const;
+		return id in others ? say(others[id as keyof typeof others]) : id;
 	}
 
 	async #ask(kind: Kind, id: string) {

@@ -6,6 +6,8 @@ const en: Record<string, string> = {
 	role_owner: 'Owner', role_manager: 'Manager', role_clerk: 'Clerk', role_analyst: 'Analyst', role_driver: 'Driver', mon: 'Monday', tue: 'Tuesday', wed: 'Wednesday', thu: 'Thursday',
 	fri: 'Friday', sat: 'Saturday', sun: 'Sunday', confidential: 'A server', public: 'An app', client_credentials: 'for itself', authorization_code: 'for people', refresh_token: 'keeps its access',
 	ota: 'Travel agency', api: 'API',
+	from_completion: 'The day on which it was done', fixed: 'The day on which it was due',
+	cng: 'Natural gas', lpg: 'LPG', 'source:manual': 'By hand',
 };
 
 const de: Record<string, string> = {
@@ -21,6 +23,8 @@ const de: Record<string, string> = {
 	role_analyst: 'Auswertung', role_driver: 'Fahrer', mon: 'Montag', tue: 'Dienstag', wed: 'Mittwoch', thu: 'Donnerstag', fri: 'Freitag', sat: 'Samstag', sun: 'Sonntag', confidential: 'Ein Server', public: 'Eine App', client_credentials: 'für sich selbst', authorization_code: 'für Personen',
 	refresh_token: 'behält den Zugang', ota: 'Reiseportal', api: 'API', partner: 'Partner', turo: 'Turo', getaround: 'Getaround', purchase: 'Kauf', depreciation: 'Abschreibung', loan_interest: 'Zinsen', loan_principal: 'Tilgung', lease: 'Leasing', disposal: 'Verkauf', planned: 'Geplant', posted: 'Gebucht', voided: 'Ungültig',
 	posted_by_hand: 'Von Hand gebucht', address_not_allowed: 'Adresse nicht erlaubt',
+	status: 'Zustand', charge: 'Preis', deposit: 'Kaution', vehicle: 'Fahrzeug', change: 'Änderung', correction: 'Korrektur', refund: 'Erstattung', no_show_fee: 'Gebühr, weil niemand kam', platform_fee: 'Anteil des Kanals', telematics: 'Telematik', track: 'Weg', visual: 'Gesehen', hold: 'Reservierung', charge_method: 'Einzug', from_completion: 'Ab dem Tag, an dem es getan wurde', fixed: 'Ab dem fälligen Tag', driver: 'Fahrer', consigned: 'In Kommission',
+	straight_line: 'Linear', declining: 'Degressiv', units_of_production: 'Nach Leistung', market_value: 'Marktwert', lead: 'Interessent', dormant: 'Ruht', primary: 'Erster Fahrer', additional: 'Weiterer Fahrer', submitted: 'Eingereicht', pickup: 'Übergabe', return: 'Rückgabe', periodic: 'Regelmäßig', month: 'Monat', quarter: 'Quartal', half_year: 'Halbjahr', year: 'Jahr', system: 'von selbst', scan: 'Gescannt', third_party: 'Von Dritten', cng: 'Erdgas', lpg: 'Autogas', 'source:manual': 'Von Hand', 'lifecycle:active': 'Aktiv', 'method:charge': 'Abbuchung',
 };
 
 const es: Record<string, string> = {
@@ -36,6 +40,8 @@ const es: Record<string, string> = {
 	role_analyst: 'Análisis', role_driver: 'Conductor', mon: 'Lunes', tue: 'Martes', wed: 'Miércoles', thu: 'Jueves', fri: 'Viernes', sat: 'Sábado', sun: 'Domingo', confidential: 'Un servidor', public: 'Una app', client_credentials: 'por sí mismo', authorization_code: 'por personas',
 	refresh_token: 'mantiene el acceso', ota: 'Portal de viajes', api: 'API', partner: 'Socio', turo: 'Turo', getaround: 'Getaround', purchase: 'Compra', depreciation: 'Amortización', loan_interest: 'Intereses', loan_principal: 'Principal', lease: 'Leasing', disposal: 'Venta', planned: 'Previsto', posted: 'Contabilizado', voided: 'Anulado',
 	posted_by_hand: 'Contabilizado a mano', address_not_allowed: 'Dirección no permitida',
+	status: 'Estado', charge: 'Precio', deposit: 'Depósito', vehicle: 'Vehículo', change: 'Cambio', correction: 'Corrección', refund: 'Reembolso', no_show_fee: 'Tarifa por no presentarse', platform_fee: 'Parte del canal', telematics: 'Telemática', track: 'Recorrido', visual: 'Visto', hold: 'Retención', charge_method: 'Cobro', from_completion: 'Desde que se hizo', fixed: 'Desde el día debido', driver: 'Conductor', consigned: 'En consignación',
+	straight_line: 'Lineal', declining: 'Degresiva', units_of_production: 'Por uso', market_value: 'Valor de mercado', lead: 'Interesado', dormant: 'Inactivo', primary: 'Conductor principal', additional: 'Conductor adicional', submitted: 'Enviada', pickup: 'Entrega', return: 'Devolución', periodic: 'Periódica', month: 'Mes', quarter: 'Trimestre', half_year: 'Semestre', year: 'Año', system: 'por sí solo', scan: 'Escaneado', third_party: 'Por terceros', cng: 'Gas natural', lpg: 'GLP', 'source:manual': 'A mano', 'lifecycle:active': 'Activo', 'method:charge': 'Cobro',
 };
 
 export const office = { en, de, es };
