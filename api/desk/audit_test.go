@@ -143,6 +143,9 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 		{audit.Rentals, "rental contribution", nil},
 		{audit.Driven, "rental metres", nil},
 	}, {
+		{audit.Rentals, "rental sums", []string{`INSERT INTO rental_sums SELECT * REPLACE (
+			(SELECT min(id) FROM bookings FINAL WHERE status = 'active') AS booking) FROM rental_sums FINAL LIMIT 1`}},
+	}, {
 		{audit.Transactions, "doubled", []string{"SYSTEM STOP MERGES ledger_entries",
 			"INSERT INTO ledger_entries SELECT * FROM ledger_entries LIMIT 2", "SYSTEM START MERGES ledger_entries"}},
 		{audit.Rollups, "ledger_months ids", nil},

@@ -22,7 +22,7 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		`INSERT INTO driving_days (account, local_date, vehicle, computed_at) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, now64(3) FROM numbers(5000)`,
 		`INSERT INTO driving_months (account, month, vehicle, computed_at) SELECT number % 7, toDate32('2026-01-01'), number, now64(3) FROM numbers(5000)`,
 		`INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, now64(3), 1 FROM numbers(5000)`,
-		`INSERT INTO rental_sums (account, booking, computed_at) SELECT number % 7, number, now64(3) FROM numbers(5000)`,
+		`INSERT INTO rental_sums (account, booking, computed_at, completed, day) SELECT number % 7, number, now64(3), true, toDate32('2026-01-01') + number % 90 FROM numbers(5000)`,
 		`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, currency) SELECT number % 7, toDate32('2026-01-01') + number % 90, 'cash', number, 1, 'USD' FROM numbers(5000)`,
 		`INSERT INTO bookings (account, id, revision, created_at, updated_at, body) SELECT number % 7, number, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', '{}' FROM numbers(5000)`,
 		`INSERT INTO quotes (account, id, revision, created_at, updated_at, body) SELECT number % 7, number, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', '{}' FROM numbers(5000)`,

@@ -152,7 +152,8 @@ func (l look) of(check string) ([]Drift, error) {
 			return l.months(check, query, months)
 		})
 	case Rentals:
-		return each(l.ctx, []string{query, schemas.Query("audit_rental_sums")}, func(query string) ([]Drift, error) {
+		queries := []string{query, schemas.Query("audit_rental_sums"), schemas.Query("audit_rentals_counted")}
+		return each(l.ctx, queries, func(query string) ([]Drift, error) {
 			return l.rows(check, query, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
 		})
 	default:

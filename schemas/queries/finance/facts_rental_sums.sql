@@ -36,8 +36,9 @@ WITH
             -- what each charged late day brings, as price.AtReturn counts it; a line of one price for all of them says 1
             if(late_days > 0, greatest(late_days, intDiv(dateDiff('second', return_at, actual_return_at) + 86399, 86400)), 0) AS late,
             said.rate_snapshot.included_mi + if(bookings.billed_days = 0, 0, intDiv(said.rate_snapshot.included_mi * late, bookings.billed_days)) AS allowed,
-            if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F',
-                if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
+            -- a zone that the server does not know must stop no facts
+            multiIf(timezone IN (SELECT time_zone FROM system.time_zones), toString(timezone), {zone:String} = '', 'UTC', {zone:String}) AS local,
+            if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F', local))) AS day,
             leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class, toUInt64OrZero(substring(pickup_location_id, 5)) AS location,
             toString(if(bookings.channel = '', 'direct', bookings.channel)) AS channel, toUInt64OrZero(substring(customer_id, 5)) AS customer,
             toString(bookings.currency) AS currency, toInt64(dateDiff('second', actual_pickup_at, actual_return_at)) AS rented_s, billed_days,

@@ -61,8 +61,9 @@ FROM (
                 SELECT id, actual_return_at AS at, leg_vehicles[-1] AS vehicle, toUInt64OrZero(substring(vehicle_class_id, 5)) AS class,
                     toUInt64OrZero(substring(pickup_location_id, 5)) AS location, CAST(if(bookings.channel = '', 'direct', bookings.channel), 'String') AS channel,
                     toUInt64OrZero(substring(customer_id, 5)) AS customer, if(currency = {currency:String}, total_minor - tax_minor, 0) AS net,
-                    if(returned_on > toDate32('1970-01-01'), returned_on, toDate32(formatDateTime(actual_return_at, '%F',
-                        if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
+                    -- of rentals that are too old for the span nobody asks their day
+                    multiIf(returned_on > toDate32('1970-01-01'), returned_on, at < toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY, returned_on,
+                        toDate32(formatDateTime(actual_return_at, '%F', if(timezone = '', if({zone:String} = '', 'UTC', {zone:String}), timezone)))) AS day,
                     day BETWEEN {from:Date32} AND {to:Date32}
                         AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
                         AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})

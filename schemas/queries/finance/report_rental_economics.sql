@@ -108,4 +108,4 @@ FROM (
 ) AS s
 GROUP BY GROUPING SETS ((key), ())
 HAVING count() > 0 AND ({totals:Bool} OR NOT everything)
-SETTINGS do_not_merge_across_partitions_select_final = 1, short_circuit_function_evaluation = 'force_enable'
+SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final_exact_mode = 1, short_circuit_function_evaluation = 'force_enable'
