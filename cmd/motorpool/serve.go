@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -146,7 +145,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 		return fmt.Errorf("--basemap: %w", err)
 	}
 	defer basemap.Close()
-	boundHeap(c.RosterMemory)
+	collectSooner(c.RosterMemory)
 	log := s.logger(o.err)
 	p, err := connect(ctx, &s, false, log)
 	if err != nil {
@@ -177,14 +176,11 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 	return all.Wait()
 }
 
-// heapBeside is what the interface takes in memory beside current records, in MiB, unless much is asked of it at once.
-const heapBeside = 112
-
-// boundHeap has garbage collected before a process that keeps so many MiB of current records would grow to twice
-// that, unless GOMEMLIMIT says something else. What is in use is kept whatever it takes.
-func boundHeap(rosterMiB int64) {
-	if rosterMiB > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit((rosterMiB + heapBeside) << 20)
+// collectSooner has a process that keeps current records collect garbage when there is half as much of it as of what is
+// in use, and not as much: those records stay, and as much again would only lie there. GOGC says otherwise.
+func collectSooner(rosterMiB int64) {
+	if rosterMiB > 0 && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
 	}
 }
 
