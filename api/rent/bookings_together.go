@@ -38,15 +38,17 @@ func (a *API) writeTogether(r *http.Request, ids []uint64, bodies []record.Booki
 			open[vehicle] = append(open[vehicle], i)
 		}
 	}
-	for try := 0; len(open) > 0 && try < togetherTries; try++ {
-		var err error
-		if open, err = t.write(r.Context(), open); err != nil {
-			for _, which := range open {
-				for _, i := range which {
-					t.errs[i] = err
+	for _, some := range t.rounds(open) {
+		for try := 0; len(some) > 0 && try < togetherTries; try++ {
+			var err error
+			if some, err = t.write(r.Context(), some); err != nil {
+				for _, which := range some {
+					for _, i := range which {
+						t.errs[i] = err
+					}
 				}
+				break
 			}
-			break
 		}
 	}
 	return t.errs
@@ -60,6 +62,28 @@ type together struct {
 	ids     []uint64
 	bodies  []record.Booking
 	errs    []error
+}
+
+// What a round may come to, so that what is decided in it is written within seconds: revisions bear the time at which
+// they were decided, and who looks for new ones does not look back for ever.
+const (
+	roundWeight = 5000 // bookings
+	claimWeight = 10   // of a value that must be unique, which is an insert of its own
+)
+
+// rounds divides vehicles into those whose bookings are decided and written at once.
+func (t *together) rounds(open map[uint64][]int) []map[uint64][]int {
+	var all []map[uint64][]int
+	weight := roundWeight
+	for _, vehicle := range slices.Sorted(maps.Keys(open)) {
+		one := map[uint64][]int{vehicle: open[vehicle]}
+		more := len(open[vehicle]) + claimWeight*len(t.claims(one))
+		if weight += more; weight > roundWeight {
+			all, weight = append(all, map[uint64][]int{}), more
+		}
+		all[len(all)-1][vehicle] = open[vehicle]
+	}
+	return all
 }
 
 // write decides the bookings of some vehicles in memory and writes them. It returns those of the vehicles of which

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -58,9 +57,6 @@ func (a *API) doImport(ctx context.Context, l *lease) error {
 	return l.finish(ctx, l.Rec.Body.Total)
 }
 
-// togetherTime is how long rows may take that are brought together: less than is left of a lease that is not renewed.
-const togetherTime = LeaseTime - leaseRenewal - 10*time.Second
-
 // bringTogether brings rows that make records which can be written together, thousands at a time, and returns the
 // others, in order.
 func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRow,
@@ -82,13 +78,12 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 	}
 	slices.SortStableFunc(some, func(a, b query.InputRow) int { return strings.Compare(values[a.Row], values[b.Row]) })
 	for len(some) > 0 {
-		if err := l.Keep(ctx); err != nil {
+		rows, next := a.Chunk(l, some, most)
+		if err := l.during(ctx, func(ctx context.Context) {
+			a.Transfers[t.Records].ImportTogether(AsItself(ctx, "/v1/"+t.Records), rows)
+		}); err != nil {
 			return nil, err
 		}
-		rows, next := a.Chunk(l, some, most)
-		within, cancel := context.WithTimeout(ctx, togetherTime)
-		a.Transfers[t.Records].ImportTogether(AsItself(within, "/v1/"+t.Records), rows)
-		cancel()
 		var done []*rest.ImportRow
 		for i, row := range rows {
 			if errors.Is(row.Err, record.ErrNotYet) {
