@@ -165,7 +165,7 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 		Show:  a.showBookings,
 		Write: a.writeBooking,
 		// A vehicle's bookings are one draft, which costs as much for one as for many.
-		Together: &rest.Together[record.Booking]{By: "vehicle_id", Most: 5000, Write: a.writeTogether},
+		Together: &rest.Together[record.Booking]{By: "vehicle_id", Most: roundWeight, Write: a.writeTogether},
 		Choose: func(r *http.Request, req *query.ListRequest) (err error) {
 			if err = a.withMerged(r, req.Filters); err == nil {
 				req.Only, err = a.bookingsDueOn(r)

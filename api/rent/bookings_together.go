@@ -67,7 +67,7 @@ type together struct {
 // What a round may come to, so that what is decided in it is written within seconds: revisions bear the time at which
 // they were decided, and who looks for new ones does not look back for ever.
 const (
-	roundWeight = 5000 // bookings
+	roundWeight = 2000 // bookings
 	claimWeight = 10   // of a value that must be unique, which is an insert of its own
 )
 

@@ -171,7 +171,7 @@ func (l *load) wait(ctx context.Context, job string, rows int) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(time.Second):
 		}
 	}
 }
