@@ -221,7 +221,8 @@ func (w *importWorld) comesTo(file string) map[string][]string {
 		w.name(fmt.Sprint("row ", row), fleet.FormatID(fleet.BookingPrefix, rest.DerivedRecordID(id, row)))
 	}
 	for _, e := range w.do("GET", "/v1/jobs/"+job["id"].(string)+"/errors", "").data() {
-		all["errors"] = append(all["errors"], w.alike(fmt.Sprint(e["row"], " ", e["code"], " ", e["detail"], " ", e["errors"])))
+		all["errors"] = append(all["errors"],
+			w.alike(fmt.Sprint(e["row"], " ", e["code"], " ", e["detail"], " ", e["errors"])))
 	}
 	if err := w.api.Store.Close(w.t.Context()); err != nil {
 		w.t.Fatal(err)
@@ -399,14 +400,16 @@ func TestAnImportThatDiesMakesNoBookingTwiceAndLeavesNoneHalfThere(t *testing.T)
 			}
 			// Somebody else gets none of it, and what was given up is free.
 			w.do("POST", "/v1/bookings", w.row(`"vehicle_id":"car1","customer_id":"ada"`, 40, 45)).refused()
-			w.do("POST", "/v1/bookings/"+fleet.FormatID(fleet.BookingPrefix, ids[1])+"/cancel", `{"cancelled_by":"customer"}`).ok(200)
+			w.do("POST", "/v1/bookings/"+fleet.FormatID(fleet.BookingPrefix, ids[1])+"/cancel",
+				`{"cancelled_by":"customer"}`).ok(200)
 			w.do("POST", "/v1/bookings", w.row(`"vehicle_id":"car1","customer_id":"ada"`, 40, 45)).ok(201)
 		})
 	}
 }
 
 // A booking of a class without a vehicle, and one of the class's only car that is made in memory, do not both get it,
-// whichever comes first: the one looks at the calendar of the class when its own hold can be seen, and so does the other.
+// whichever comes first: the one looks at the calendar of the class when its own hold can be seen, and so does the
+// other.
 func TestWhatIsDecidedInMemoryLeavesAClassWhatItHasPromised(t *testing.T) {
 	w := newImportWorld(t)
 	ofClass := w.row(`"vehicle_class_id":"suv","customer_id":"ada"`, 300, 320)
@@ -420,8 +423,8 @@ func TestWhatIsDecidedInMemoryLeavesAClassWhatItHasPromised(t *testing.T) {
 	if moved, err := much.Write(t.Context(), d); err != nil || len(moved) != 1 {
 		t.Fatalf("the class has promised its only car, and the draft stands: %d moved, %v", len(moved), err)
 	}
-	wantEqual(t, "bookings of the car", w.do("GET", "/v1/bookings?vehicle_id="+w.ids["car4"], "").ok(200).pagination().Total,
-		0)
+	found := w.do("GET", "/v1/bookings?vehicle_id="+w.ids["car4"], "").ok(200).pagination().Total
+	wantEqual(t, "bookings of the car", found, 0)
 	w.do("POST", "/v1/bookings/"+first+"/cancel", `{"cancelled_by":"customer"}`).ok(200)
 	// The hold of what came to nothing lapses.
 	w.pass(2 * time.Minute)

@@ -2,8 +2,8 @@
 // take otherwise, and prints a report in Markdown; it starts its own stores and needs bin/motorpool. "loadtest stream"
 // measures many open streams, "loadtest bookings" the interface over a million bookings, "loadtest reports" the reports
 // over ten years of 5,000 vehicles, "loadtest screens" what open screens ask for again and again, "loadtest history"
-// pages of what was of one vehicle, "loadtest fixes" fixes that are reported one by one, "loadtest imports" bookings that
-// are imported.
+// pages of what was of one vehicle, "loadtest fixes" fixes that are reported one by one, "loadtest imports" bookings
+// that are imported.
 package main
 
 import (

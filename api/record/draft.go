@@ -361,8 +361,8 @@ func (d *Draft) Len() int {
 func (d *Draft) empty() bool { return len(d.all) == 0 && d.heads[d.gate] == nil }
 
 // Hold writes what the gates of drafts of one account are to say, once their commands are done, and looks whether what
-// they rest on is what it was. It returns for each draft nil, or ErrMoved: then nothing of it stands but the gate, which
-// says more than is wanted. Drafts that rest on nothing need not hold.
+// they rest on is what it was. It returns for each draft nil, or ErrMoved: then nothing of it stands but the gate,
+// which says more than is wanted. Drafts that rest on nothing need not hold.
 func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 	moved := make([]error, len(drafts))
 	writing, inner := errgroup.WithContext(ctx)

@@ -234,7 +234,7 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	wanted := l.claims(&rec.Body)
 	if action == ActionArchive {
 		r.archivedAt, wanted = &at, nil
-	} else if !gate && string(text) == old.body { // one that an older version wrote in another way gets one revision too many
+	} else if !gate && string(text) == old.body { // one that an older version wrote in another way gets one too many
 		return old, nil
 	}
 	if !read && len(without(wanted, had)) > 0 {
