@@ -23,21 +23,10 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// work does what imports and exports there are, until nothing is left.
+// work does what imports and exports there are.
 func (w *world) work() {
 	w.t.Helper()
-	for {
-		open, err := query.OpenTransfers(w.t.Context(), w.db, w.api.Now())
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if len(open) == 0 {
-			return
-		}
-		for _, job := range open {
-			w.api.transfer.WorkOn(w.t.Context(), job)
-		}
-	}
+	w.doJobs(w.api)
 }
 
 // bringIn imports a file and returns the job when it is done.
