@@ -1,15 +1,33 @@
 package fleet
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // ZoneOf is the first of some time zones, by their names, that there is; UTC if there is none.
 func ZoneOf(names ...string) *time.Location {
 	for _, name := range names {
-		if zone, err := time.LoadLocation(name); name != "" && err == nil {
+		if zone, err := Zone(name); name != "" && err == nil {
 			return zone
 		}
 	}
 	return time.UTC
+}
+
+// zones are those that were read, by their names.
+var zones sync.Map
+
+// Zone is time.LoadLocation, which reads and decodes a file each time, of what was not read before.
+func Zone(name string) (*time.Location, error) {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err == nil {
+		zones.Store(name, zone)
+	}
+	return zone, err
 }
 
 // NextDay is the first instant after t whose date, in t's time zone, is a later one. It always moves on, where

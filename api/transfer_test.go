@@ -10,44 +10,10 @@ import (
 	"testing"
 
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/transfer"
 	"github.com/motorpool/fleet/query"
 )
-
-// work does what imports and exports there are, until nothing is left.
-func (w *world) work() {
-	w.t.Helper()
-	for {
-		open, err := query.OpenTransfers(w.t.Context(), w.db, w.api.Now())
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if len(open) == 0 {
-			return
-		}
-		for _, job := range open {
-			w.api.transfer.WorkOn(w.t.Context(), job)
-		}
-	}
-}
-
-// bringIn imports a file and returns the job when it is done.
-func (w *world) bringIn(params, file string) map[string]any {
-	w.t.Helper()
-	kind := "text/csv"
-	if strings.Contains(params, "jsonl") {
-		kind = "application/x-ndjson"
-	}
-	made := w.do("POST", "/v1/imports?"+params, file, "Content-Type", kind).ok(202)
-	if home := made.header.Get("Location"); home != "/v1/jobs/"+made.id() {
-		w.t.Errorf("Location %q", home)
-	}
-	w.work()
-	for _, e := range w.do("GET", "/v1/jobs/"+made.id()+"/errors", "").data() {
-		w.t.Logf("row %v: %v %v", e["row"], e["code"], e["errors"])
-	}
-	return w.do("GET", "/v1/jobs/"+made.id(), "").ok(200).object()
-}
 
 // Fetch exports and returns the file.
 func (w *world) Fetch(params string) string {
@@ -56,12 +22,6 @@ func (w *world) Fetch(params string) string {
 	w.do("GET", "/v1/jobs/"+made.id()+"/result", "").problem(409, "conflict")
 	w.work()
 	return string(w.do("GET", "/v1/jobs/"+made.id()+"/result", "").ok(200).body)
-}
-
-func outcome(job map[string]any) string {
-	progress, result := job["progress"].(map[string]any), job["result"].(map[string]any)
-	return fmt.Sprint(job["status"], " ", progress["done"], "/", progress["total"], " ", result["succeeded"], "+",
-		result["failed"])
 }
 
 func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
@@ -133,11 +93,11 @@ func TestAnImportGoesOnWhereAnotherProcessDied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, rest := w.api.transfer.Chunk(l, input)
+	some, others := w.api.transfer.Chunk(l, input, rest.MaxBatch)
 	if _, err := w.api.transfer.BringSome(ctx, l, some, 0); err != nil {
 		t.Fatal(err)
 	}
-	some, _ = w.api.transfer.Chunk(l, rest)
+	some, _ = w.api.transfer.Chunk(l, others, rest.MaxBatch)
 	w.api.Transfers["vehicles"].ImportRows(transfer.AsItself(ctx, "/v1/vehicles"), l.Rec.Body.Transfer, some)
 	if err := w.api.transfer.NoteSteps(ctx, open[0], []uint64{101, 102}, nil); err != nil {
 		t.Fatal(err)

@@ -107,6 +107,23 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	})
 }
 
+// Compared is a customer with all that somebody may be compared by.
+type Compared struct {
+	Likeness
+	LicenceNumber, Email, Phone string
+	Archived                    bool
+}
+
+// CustomersCompared returns all customers of an account, for whoever compares many people with them.
+func CustomersCompared(ctx context.Context, db driver.Conn, account fleet.AccountID) ([]Compared, error) {
+	return schemas.AllRows(ctx, db, "read whom people are compared with", schemas.Query("customers_compared"), []any{
+		clickhouse.Named("account", uint64(account)),
+	}, func(c *Compared, row schemas.Row) error {
+		return row.Scan(&c.ID, &c.DisplayName, &c.MergedInto, &c.DateOfBirth, &c.LicenceCountry, &c.LicenceRegion,
+			&c.DistinctFrom, &c.OnList, &c.LicenceNumber, &c.Email, &c.Phone, &c.Archived)
+	})
+}
+
 // Known is what somebody on the do-not-rent list is known by.
 type Known struct {
 	Licence bool // its number

@@ -311,11 +311,16 @@ func (c *Calendars) Give(ctx context.Context, by record.Author, account fleet.Ac
 	return c.drop(ctx, by, account, vehicle, func(o Hold) bool { return o.Ref == ref })
 }
 
-// Withdraw gives up one bid, or one abandoned hold, and leaves what else the holder has.
+// Withdraw gives up bids, or abandoned holds, and leaves what else their holders have.
 func (c *Calendars) Withdraw(ctx context.Context, by record.Author, account fleet.AccountID, vehicle uint64,
-	h Hold) error {
+	some ...Hold) error {
+	if len(some) == 0 {
+		return nil
+	}
 	return c.drop(ctx, by, account, vehicle, func(o Hold) bool {
-		return o.Ref == h.Ref && o.Bid == h.Bid && o.Rev == h.Rev && (h.At.IsZero() || h.At.Equal(o.At.Time))
+		return slices.ContainsFunc(some, func(h Hold) bool {
+			return o.Ref == h.Ref && o.Bid == h.Bid && o.Rev == h.Rev && (h.At.IsZero() || h.At.Equal(o.At.Time))
+		})
 	})
 }
 

@@ -58,9 +58,8 @@ type Availability struct {
 func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Search) (Availability, error) {
 	f := search.Fields
 	f.VehicleID, f.VehicleClassID, f.Channel = "", "", cmp.Or(f.Channel, "direct")
-	s := &searching{d: d, account: account, now: d.Now(), fields: f, zones: map[string]*time.Location{},
-		prices: map[priceKey]priced{},
-		there:  map[uint64]*calendar.Vehicle{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{},
+	s := &searching{d: d, account: account, now: d.Now(), fields: f, prices: map[priceKey]priced{},
+		there: map[uint64]*calendar.Vehicle{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{},
 		Availability: Availability{Not: map[string]int{}}}
 	if err := checkPeriod(&f); err != nil {
 		return s.Availability, err
@@ -94,7 +93,6 @@ type searching struct {
 	rooms    map[uint64]*calendar.Room    // by class
 	spare    map[*calendar.Hold]int       // of what is booked of classes
 
-	zones  map[string]*time.Location
 	prices map[priceKey]priced
 }
 
@@ -188,7 +186,7 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	if s.places, err = byID[record.Location](ctx, s.d, s.account, &query.Locations, places); err != nil {
 		return err
 	}
-	inUse, err := query.PlansInUse(ctx, s.d.DB, s.account)
+	inUse, err := s.d.Reads.PlansInUse(ctx, s.account)
 	if err != nil {
 		return err
 	}
@@ -248,23 +246,11 @@ func decoded[T any](account fleet.AccountID) func([]query.Stored, error) ([]reco
 	}
 }
 
-// zone loads a time zone once.
-func (s *searching) zone(name string) (*time.Location, error) {
-	if zone, ok := s.zones[name]; ok {
-		return zone, nil
-	}
-	zone, err := time.LoadLocation(name)
-	if err == nil {
-		s.zones[name] = zone
-	}
-	return zone, err
-}
-
 // allZones are those that the pickup of a vehicle or class may be in.
 func (s *searching) allZones() []*time.Location {
 	var all []*time.Location
 	add := func(r *Resolved) {
-		r.zoneOf(s.zone, s.home)
+		r.zoneOf(s.home)
 		if !slices.Contains(all, r.Zone) {
 			all = append(all, r.Zone)
 		}
@@ -326,7 +312,7 @@ type priced struct {
 
 // offer prices a booking.
 func (s *searching) offer(r *Resolved) priced {
-	r.zoneOf(s.zone, s.home)
+	r.zoneOf(s.home)
 	if r.Plan == nil {
 		if id := r.choose(s.fitting[r.Fields.PickupAt.In(r.Zone).Format(time.DateOnly)]); id != 0 {
 			r.Plan = s.plans[id]

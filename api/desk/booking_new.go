@@ -13,7 +13,6 @@ import (
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
-	"github.com/motorpool/fleet/query"
 )
 
 // BookRequest is what a booking is to be made of.
@@ -72,7 +71,7 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID,
 	}
 	if req.Fields.RatePlanID == "" && req.Snapshot == nil {
 		group.Go(func() (err error) {
-			m.Plans, err = query.PlansInUse(inner, d.DB, account)
+			m.Plans, err = d.Reads.PlansInUse(inner, account)
 			return err
 		})
 	}

@@ -96,7 +96,7 @@ func (d *Desk) resolve(ctx context.Context, account fleet.AccountID, fields reco
 	if home != nil {
 		zone, r.OneWayFees = home.Body.Timezone, oneWayFees(&home.Body)
 	}
-	r.zoneOf(time.LoadLocation, zone)
+	r.zoneOf(zone)
 	if l.faults == nil && !agreed {
 		if err := d.planFor(ctx, account, &r, l); err != nil {
 			return r, err
@@ -167,7 +167,7 @@ func (r *Resolved) completeFields() {
 }
 
 // zoneOf finds whose days are billed.
-func (r *Resolved) zoneOf(load func(name string) (*time.Location, error), account string) {
+func (r *Resolved) zoneOf(account string) {
 	var names []string
 	if r.Pickup != nil {
 		names = append(names, r.Pickup.Body.Timezone)
@@ -180,7 +180,7 @@ func (r *Resolved) zoneOf(load func(name string) (*time.Location, error), accoun
 		if name == "" {
 			continue
 		}
-		if zone, err := load(name); err == nil {
+		if zone, err := fleet.Zone(name); err == nil {
 			r.Zone = zone
 			return
 		}

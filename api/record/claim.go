@@ -40,7 +40,7 @@ func (c *claimRow) free() bool { return c.revision == 0 || c.owner == 0 || c.exp
 
 func (s *Store) claim(ctx context.Context, account uint64, field, value string) (claimRow, error) {
 	if s.draft != nil {
-		return s.draft.claim(account, field, value), nil
+		return s.draft.claim(account, field, value)
 	}
 	var c claimRow
 	var ms int64

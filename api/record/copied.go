@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// kept is the body of a revision as it was decoded once: of drafts, where the same few revisions are read again and
-// again.
+// kept is the body of a revision as it was written or decoded once: of drafts, where the same few revisions are read
+// again and again.
 type kept struct {
 	mu   sync.Mutex
 	body any // a pointer; nil before the first time

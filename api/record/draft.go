@@ -3,14 +3,18 @@ package record
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -20,27 +24,35 @@ import (
 // one go. Commands that are given its store decide as they do in any other: they read what stands with what they have
 // written since, and lose a compare-and-set against each other.
 //
-//	Standing ──NewDraft──> commands decide ──Write──> all of it stands
-//	    ^                                     └─ ErrMoved: nothing of it does
-//	    └──────── decide again ───────────────┘
+//	Standing ──NewDraft──> commands decide ──Hold──> gate ──Write──> all of it stands
+//	    ^                                     └─────────────┴─ ErrMoved: nothing of it does
+//	    └──────── decide again ─────────────────────────────┘
 //
-// A draft makes any number of new records, and changes one that stands: its gate, which gets one revision in the end.
-// All are one insert under the token of that revision, which is one part of the table: so they stand together or not
-// at all, and not if anybody else has written the gate since. What would change another record that stands is refused
-// with ErrNotYet, and remembered, so that what is decided next goes by it: consequences that are refused so are
-// carried out the ordinary way once the draft is written (Store.SettleDrafts). A command that is refused so is not
-// for a draft. Claims on unique values are taken, each by compare-and-set, before the revisions are written. A value
-// is taken to be free until then: of a draft that wants one which is not, nothing is written.
+// A draft makes any number of new records, and changes one that stands: its gate. All are one insert under the token of
+// the gate's next revision, which is one part of the table: so they stand together or not at all, and not if anybody
+// else has written the gate since. What would change another record that stands is refused with ErrNotYet, and
+// remembered, so that what is decided next goes by it: consequences that are refused so are carried out the ordinary
+// way once the draft is written (Store.SettleDrafts). A command that is refused so is not for a draft. Claims on unique
+// values are taken, each by compare-and-set, before the revisions are written. A value is taken to be free until then:
+// of a draft that wants one which is not, nothing is written.
+//
+// Beside its gate a draft may rest on records that others write upon the gates of drafts, and that it only reads (a
+// class's calendar). Whoever writes one of those does so first and looks at the gates afterwards. So does a draft with
+// its gate: Hold writes what the gate is to say, and looks whether what the draft rests on is what it was. Of two that
+// meet at least one sees the other.
 type Draft struct {
 	Store *Store // what is written through it is decided, and is not written
 
 	under   *Store
 	stands  *Standing
 	gate    Ref
+	rests   string // the kind of what it rests on; empty for none
 	current func(Current)
 
 	mu      sync.Mutex
 	heads   map[Ref]*revision // of the records that were written
+	held    *revision         // of the gate, before the rest; nil if it was not needed
+	rested  map[Ref]*revision // what was read of what it rests on, nil of what does not stand
 	all     []*revision       // in the order in which they were decided
 	claims  map[claimKey]*draftClaim
 	settled map[key]bool // of which everything that follows is carried out
@@ -74,13 +86,17 @@ var (
 	errOutside = fmt.Errorf("what is decided in memory changes no other record that stands: %w", ErrNotYet)
 )
 
-// Standing are the newest revisions of all records of an account, as they stood at one moment.
+// Standing are the newest revisions of records of an account: of all, as they stood at one moment, or of some, and of
+// others as they stood when they were first asked for.
 type Standing struct {
 	account fleet.AccountID
-	heads   map[Ref]*revision
+	under   *Store // where others are read; nil if there are none
+
+	mu    sync.Mutex
+	heads map[Ref]*revision // nil of what does not stand
 }
 
-// Standing reads the newest revisions of all records of an account.
+// Standing reads the newest revisions of all records of an account, and takes every value to be free that is claimed.
 func (s *Store) Standing(ctx context.Context, account fleet.AccountID) (*Standing, error) {
 	all := &Standing{account: account, heads: map[Ref]*revision{}}
 	return all, schemas.EachRow(ctx, s.db, "read what stands", schemas.Query("record_standing"), []any{
@@ -97,6 +113,63 @@ func (s *Store) Standing(ctx context.Context, account fleet.AccountID) (*Standin
 	})
 }
 
+// StandingOf reads the newest revisions of some records of an account, not of calendars. Other records are read when
+// they are first asked for; who claims a value is refused with ErrNotYet.
+func (s *Store) StandingOf(ctx context.Context, account fleet.AccountID, refs []Ref) (*Standing, error) {
+	seen, err := s.See(ctx, account, refs...)
+	if err != nil {
+		return nil, err
+	}
+	some := &Standing{account: account, under: s, heads: seen.revisions}
+	for _, ref := range refs {
+		if r := some.heads[ref]; r == nil {
+			some.heads[ref] = nil
+		} else {
+			r.kept = &kept{}
+		}
+	}
+	return some, nil
+}
+
+// known returns the newest revision of a record, nil if it does not stand; false if it was not read.
+func (s *Standing) known(ref Ref) (*revision, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, known := s.heads[ref]
+	return r, known || s.under == nil
+}
+
+// newest returns the newest revision of a record, or nil.
+func (s *Standing) newest(ctx context.Context, ref Ref) (*revision, error) {
+	if r, known := s.known(ref); known {
+		return r, nil
+	}
+	r, err := s.now(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, known := s.heads[ref]; known {
+		return first, nil
+	}
+	s.heads[ref] = r
+	return r, nil
+}
+
+// now reads the newest revision of a record anew, if it is read by itself, and keeps nothing.
+func (s *Standing) now(ctx context.Context, ref Ref) (*revision, error) {
+	if s.under == nil {
+		r, _ := s.known(ref)
+		return r, nil
+	}
+	r, err := s.under.newest(ctx, uint64(s.account), ref.Kind, ref.ID)
+	if r != nil {
+		r.kept = &kept{}
+	}
+	return r, err
+}
+
 // Each hands over all records that stand, in no order.
 func (s *Standing) Each(do func(Current)) {
 	for _, r := range s.heads {
@@ -109,41 +182,69 @@ func (r *revision) current() Current {
 		Archived: r.archivedAt != nil, Body: r.body}
 }
 
-// NewDraft begins a draft upon what stands in a store. ids and now are those of what is decided; unread answers whoever
-// reads from the store past the draft, with an error; current is told each revision in the place of tables.
-func NewDraft(under *Store, stands *Standing, gate Ref, ids *fleet.IDSource, now func() time.Time, unread driver.Conn,
-	current func(Current)) (*Draft, error) {
-	cfg := under.cfg
-	store, err := NewStore(cfg, unread, ids, now)
+// NewDraft begins a draft upon what stands in a store; it rests on records of a kind, unless that is empty. ids and now
+// are those of what is decided, nil for the store's own; unread answers whoever reads from the store past the draft,
+// with an error; current is told each revision in the place of tables.
+func NewDraft(under *Store, stands *Standing, gate Ref, rests string, ids *fleet.IDSource, now func() time.Time,
+	unread driver.Conn, current func(Current)) (*Draft, error) {
+	if ids == nil {
+		ids = under.ids
+	}
+	if now == nil {
+		now = under.now
+	}
+	store, err := NewStore(under.cfg, unread, ids, now)
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{Store: store, under: under, stands: stands, gate: gate, current: current, heads: map[Ref]*revision{},
-		claims: map[claimKey]*draftClaim{}, settled: map[key]bool{}}
+	d := &Draft{Store: store, under: under, stands: stands, gate: gate, rests: rests, current: current,
+		heads: map[Ref]*revision{}, rested: map[Ref]*revision{}, claims: map[claimKey]*draftClaim{},
+		settled: map[key]bool{}}
 	store.draft = d
 	return d, nil
 }
 
-// newest returns the newest revision of a record, or nil.
-func (d *Draft) newest(account uint64, kind string, id uint64) (*revision, error) {
+// newest returns the newest revision of a record, or nil. Nobody changes a revision.
+func (d *Draft) newest(ctx context.Context, account uint64, kind string, id uint64) (*revision, error) {
 	if account != uint64(d.stands.account) {
 		return nil, fmt.Errorf("read %s %d of another account than is decided about: %w", kind, id, ErrNotYet)
 	}
+	ref := Ref{kind, id}
+	d.mu.Lock()
+	r, known := d.heads[ref]
+	if !known {
+		r, known = d.rested[ref]
+	}
+	d.mu.Unlock()
+	if known {
+		return r, nil
+	}
+	if kind != d.rests {
+		return d.stands.newest(ctx, ref)
+	}
+	r, err := d.stands.now(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.head(Ref{kind, id}), nil
+	if first, known := d.rested[ref]; known {
+		return first, nil
+	}
+	d.rested[ref] = r
+	return r, nil
 }
 
-// head is newest for who holds mu. Nobody changes a revision.
+// head is newest of what was read before, or is new, for who holds mu.
 func (d *Draft) head(ref Ref) *revision {
 	if r := d.heads[ref]; r != nil {
 		return r
 	}
-	return d.stands.heads[ref]
+	r, _ := d.stands.known(ref)
+	return r
 }
 
-// append decides a revision, or returns errLost if another was decided first. body, which may be nil, points to what
-// was written of the gate, that is large and is read after each change of it.
+// append decides a revision, or returns errLost if another was decided first. body points to what it holds.
 func (d *Draft) append(r *revision, body any) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,19 +252,20 @@ func (d *Draft) append(r *revision, body any) error {
 	if head := d.head(ref); head != nil {
 		before = head.number
 	}
+	stands, known := d.stands.known(ref)
 	switch {
-	case r.account != uint64(d.stands.account):
+	case r.account != uint64(d.stands.account), !known && d.heads[ref] == nil:
 		return errOutside
 	case r.number != before+1:
 		return errLost
 	}
-	if r.kept = (&kept{}); ref == d.gate {
-		r.before, r.kept.body = nil, body
+	if r.kept = (&kept{body: body}); ref == d.gate {
+		r.before = nil // which is large
 	}
 	d.heads[ref] = r
 	switch {
-	case ref == d.gate: // which has one revision in the end
-	case d.stands.heads[ref] != nil:
+	case ref == d.gate: // of which the last revision counts
+	case stands != nil || ref.Kind == d.rests:
 		return errOutside
 	default:
 		d.all = append(d.all, r)
@@ -195,14 +297,18 @@ func (d *Draft) list(all ...*revision) error {
 	return nil
 }
 
-func (d *Draft) claim(account uint64, field, value string) claimRow {
+// claim returns the newest claim of the draft on a value, none if there is none.
+func (d *Draft) claim(account uint64, field, value string) (claimRow, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c := d.claims[claimKey{account, field, value}]
-	if c == nil {
-		return claimRow{}
+	at := claimKey{account, field, value}
+	if c := d.claims[at]; c != nil {
+		return claimRow{revision: c.revision, owner: c.owner, detail: c.detail}, nil
 	}
-	return claimRow{revision: c.revision, owner: c.owner, detail: c.detail}
+	if d.stands.under != nil {
+		return claimRow{}, fmt.Errorf("a value of %s is not known to be free: %w", field, ErrNotYet)
+	}
+	return claimRow{}, nil
 }
 
 // setClaim claims a value, or releases one that was claimed in the draft.
@@ -235,16 +341,140 @@ func (d *Draft) Len() int {
 	return len(d.all)
 }
 
+// Made returns the ids of the records of a kind that the draft makes, in the order in which they were decided.
+func (d *Draft) Made(kind string) []uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var ids []uint64
+	for _, r := range d.all {
+		if r.kind == kind && r.number == 1 {
+			ids = append(ids, r.id)
+		}
+	}
+	return ids
+}
+
+// Gate is the record that stands and that the draft changes.
+func (d *Draft) Gate() Ref { return d.gate }
+
+// Held returns what the gate was made to say before the rest was written, a pointer to the body of its kind; nil if that
+// was not needed, or not done.
+func (d *Draft) Held() any {
+	if d.held == nil {
+		return nil
+	}
+	return d.heads[d.gate].kept.body
+}
+
+// empty says that nothing was decided, but at most what was refused.
+func (d *Draft) empty() bool { return len(d.all) == 0 && d.heads[d.gate] == nil }
+
+// Hold writes what the gates of drafts of one account are to say, once their commands are done, and looks whether what
+// they rest on is what it was. It returns for each draft nil, or ErrMoved: then nothing of it stands but the gate,
+// which says more than is wanted. Drafts that rest on nothing need not hold.
+func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
+	moved := make([]error, len(drafts))
+	writing, inner := errgroup.WithContext(ctx)
+	writing.SetLimit(holdAtOnce)
+	for i, d := range drafts {
+		if d.heads[d.gate] == nil || len(d.rested) == 0 {
+			continue
+		}
+		writing.Go(func() error {
+			r, err := d.nextOfGate()
+			if err != nil {
+				return err
+			}
+			r.writeID = writeIDOf(r.command)
+			err = s.appendAll(inner, revisionToken(r), r)
+			if d.held = r; errors.Is(err, errLost) {
+				d.held, moved[i], err = nil, ErrMoved, nil
+			}
+			return err
+		})
+	}
+	if err := writing.Wait(); err != nil {
+		return nil, unavailable("hold what was decided in memory", err)
+	}
+	return moved, s.lookAt(ctx, drafts, moved)
+}
+
+// holdAtOnce is how many gates are written at once.
+const holdAtOnce = 4
+
+// lookAt notes which of the drafts that hold their gates rest on what has moved.
+func (s *Store) lookAt(ctx context.Context, drafts []*Draft, moved []error) error {
+	var gates []*revision
+	newest := map[Ref]uint64{}
+	for _, d := range drafts {
+		if d.held == nil {
+			continue
+		}
+		gates = append(gates, d.held)
+		for ref := range d.rested {
+			newest[ref] = 0
+		}
+	}
+	if len(gates) == 0 {
+		return nil
+	}
+	if err := s.feed(ctx, gates...); err != nil {
+		return unavailable("list what was decided in memory", err)
+	}
+	for ref := range newest {
+		r, err := s.newest(ctx, gates[0].account, ref.Kind, ref.ID)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			newest[ref] = r.number
+		}
+	}
+	for i, d := range drafts {
+		for ref, r := range d.rested {
+			before := uint64(0)
+			if r != nil {
+				before = r.number
+			}
+			if d.held != nil && newest[ref] != before {
+				moved[i] = ErrMoved
+			}
+		}
+	}
+	return nil
+}
+
+// nextOfGate is what was decided of the gate, as the revision after the one that stands, or is held.
+func (d *Draft) nextOfGate() (*revision, error) {
+	next := *d.heads[d.gate]
+	text, err := json.Marshal(next.kept.body)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", next.kind, err)
+	}
+	next.body = string(text)
+	next.number = 1
+	if stands, _ := d.stands.known(d.gate); stands != nil {
+		next.number = stands.number + 1
+	}
+	if d.held != nil {
+		next.number = d.held.number + 1
+	}
+	return &next, nil
+}
+
 // Write writes what was decided, once the commands are done. ErrMoved says that nothing of it stands, and that it can
 // be decided again upon what stands now. After any other error it is open whether it stands. What follows is for
 // SettleDrafts.
 func (d *Draft) Write(ctx context.Context) error {
-	if len(d.all) == 0 && d.heads[d.gate] == nil { // at most what was refused
+	if d.empty() {
 		return nil
+	}
+	token, all, err := d.chunk()
+	if err != nil {
+		return err
 	}
 	held, err := d.writeClaims(ctx)
 	if err == nil {
-		token, all := d.chunk()
 		if err = d.under.appendAll(ctx, token, all...); errors.Is(err, errLost) {
 			err = ErrMoved
 		}
@@ -263,16 +493,16 @@ func (d *Draft) Write(ctx context.Context) error {
 
 // chunk returns all revisions and the token under which they are written: that of the next revision of the gate,
 // which is the last of them, or of any if the gate was not changed.
-func (d *Draft) chunk() (token string, all []*revision) {
+func (d *Draft) chunk() (token string, all []*revision, err error) {
 	all = slices.Clone(d.all)
-	if decided := d.heads[d.gate]; decided != nil {
-		next := *decided
-		if next.number = 1; d.stands.heads[d.gate] != nil {
-			next.number = d.stands.heads[d.gate].number + 1
+	if d.heads[d.gate] != nil {
+		next, err := d.nextOfGate()
+		if err != nil {
+			return "", nil, err
 		}
-		d.heads[d.gate], all = &next, append(all, &next)
+		d.heads[d.gate], all = next, append(all, next)
 	}
-	return revisionToken(all[len(all)-1]), all
+	return revisionToken(all[len(all)-1]), all, nil
 }
 
 // writeClaims takes the values that were claimed, and returns those it has: all, unless there is an error.
@@ -304,30 +534,64 @@ func (d *Draft) writeClaims(ctx context.Context) ([]taken, error) {
 	return held, nil
 }
 
-// SettleDrafts has the tables of current records know what drafts of one account have written upon this store, notes
-// what was carried out of what follows, and carries out the rest. What an error leaves undone is done as after a crash.
+// SettleDrafts has the tables of current records know what drafts of one account have written upon this store, carries
+// out what follows from revisions of all kinds, notes what was carried out, and carries out the rest. What an error
+// leaves undone is done as after a crash.
 func (s *Store) SettleDrafts(ctx context.Context, drafts ...*Draft) error {
 	if err := s.listDrafts(ctx, drafts); err != nil {
 		return err
 	}
 	var left []*revision
-	s.marks.mu.Lock()
+	within, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	var late atomic.Int64
+	var common errgroup.Group
+	common.SetLimit(tellAtOnce)
+	note := func(r *revision) {
+		common.Go(func() error {
+			switch {
+			case within.Err() != nil:
+				late.Add(1)
+			case s.carryOutCommon(within, r) == nil:
+				s.marks.mu.Lock()
+				defer s.marks.mu.Unlock()
+				s.marks.pending = append(s.marks.pending, marked{key{r.account, r.kind, r.id, r.number}, r.at})
+			}
+			return nil
+		})
+	}
 	for _, d := range drafts {
 		for _, r := range d.all {
-			if k := (key{r.account, r.kind, r.id, r.number}); d.settled[k] {
-				s.marks.pending = append(s.marks.pending, marked{k, r.at})
-			} else if len(s.consequences[r.kind])+len(s.consequences[""]) > 0 {
+			switch own := len(s.consequences[r.kind]); {
+			case d.settled[key{r.account, r.kind, r.id, r.number}] && own == len(d.Store.consequences[r.kind]):
+				note(r)
+			case own+len(s.consequences[""]) > 0:
 				left = append(left, r)
 			}
 		}
+		for _, gate := range []*revision{d.held, d.heads[d.gate]} {
+			if gate != nil && len(s.consequences[gate.kind]) == 0 && len(s.consequences[""]) > 0 {
+				note(gate)
+			}
+		}
 	}
-	s.marks.mu.Unlock()
+	_ = common.Wait()
+	if n := late.Load(); n > 0 {
+		s.log.WarnContext(ctx, "of what was decided in memory not all is told in time, and will be", "revisions", n)
+	}
 	first := s.storeMarks(ctx)
 	for _, r := range left {
 		first = cmp.Or(first, s.settleRevision(ctx, marked{key{r.account, r.kind, r.id, r.number}, r.at}))
 	}
 	return cmp.Or(first, s.storeMarks(ctx))
 }
+
+// What follows from revisions of all kinds is carried out for so many revisions of drafts at once, and no longer than
+// this: what is left then is done as after a crash.
+const (
+	tellAtOnce = 64
+	tellWithin = 10 * time.Second
+)
 
 // listDrafts brings the newest revisions of drafts to the tables of current records, out of the log: an erasure may
 // have been there since.
@@ -336,7 +600,7 @@ func (s *Store) listDrafts(ctx context.Context, drafts []*Draft) error {
 	for _, d := range drafts {
 		defer s.tell(uint64(d.stands.account), "")
 		for ref, r := range d.heads {
-			if d.stands.heads[ref] == nil || ref == d.gate {
+			if stands, _ := d.stands.known(ref); stands == nil || ref == d.gate {
 				byKind[r.kind] = append(byKind[r.kind], r)
 			}
 		}
@@ -351,11 +615,21 @@ func (s *Store) listDrafts(ctx context.Context, drafts []*Draft) error {
 	return nil
 }
 
-// Doubled counts the revisions of an account that have more than one row. None must.
-func (s *Store) Doubled(ctx context.Context, account fleet.AccountID) (uint64, error) {
-	var n uint64
-	if err := s.db.QueryRow(ctx, schemas.Query("record_doubled"),
-		clickhouse.Named("account", uint64(account))).Scan(&n); err != nil {
+// Doubled counts the revisions that drafts of one account have written and that have more than one row. None must.
+func (s *Store) Doubled(ctx context.Context, drafts ...*Draft) (uint64, error) {
+	var n, account uint64
+	since := int64(math.MaxInt64)
+	for _, d := range drafts {
+		account = uint64(d.stands.account)
+		for _, r := range d.all {
+			since = min(since, r.at.UnixMilli())
+		}
+	}
+	if since == math.MaxInt64 {
+		return 0, nil
+	}
+	if err := s.db.QueryRow(ctx, schemas.Query("record_doubled"), clickhouse.Named("account", account),
+		clickhouse.Named("since", since)).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count doubled revisions: %w", err)
 	}
 	return n, nil

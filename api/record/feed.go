@@ -88,12 +88,17 @@ func (s *Store) insertWritten(ctx context.Context, f schemas.Feed, all []*revisi
 // insertLogged brings revisions, as they stand in the log, to a table.
 func (s *Store) insertLogged(ctx context.Context, f schemas.Feed, all []*revision) error {
 	ids, numbers := make([]uint64, len(all)), make([]uint64, len(all))
+	since := all[0].at
 	for i, r := range all {
 		ids[i], numbers[i] = r.id, r.number
+		if r.at.Before(since) {
+			since = r.at
+		}
 	}
 	return s.db.Exec(again(ctx), f.Insert()+"\n"+f.Of(schemas.Query("record_revisions")),
 		clickhouse.Named("account", all[0].account), clickhouse.Named("kind", all[0].kind),
-		clickhouse.Named("ids", ids), clickhouse.Named("revisions", numbers))
+		clickhouse.Named("ids", ids), clickhouse.Named("revisions", numbers),
+		clickhouse.Named("since", since.UnixMilli()))
 }
 
 // value returns what a revision has for a column that feeds fill.

@@ -92,7 +92,7 @@ func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.Accoun
 	if err != nil {
 		return Record[T]{}, false, err
 	}
-	switch err := l.store.append(ctx, r, l.ofGate(r, &body), "", nil); {
+	switch err := l.store.append(ctx, r, l.decided(&body), "", nil); {
 	case err == nil:
 		rec, err := l.record(r)
 		return rec, true, err
@@ -216,9 +216,13 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 			return nil, err
 		}
 	}
-	text, err := json.Marshal(rec.Body)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+	// What the gate of a draft comes to is encoded once, when it is written.
+	gate := l.store.draft != nil && l.store.draft.gate == Ref{old.kind, old.id}
+	var text []byte
+	if !gate {
+		if text, err = json.Marshal(rec.Body); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+		}
 	}
 	at := millis(l.store.now())
 	if at.Before(old.at) {
@@ -230,7 +234,7 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	wanted := l.claims(&rec.Body)
 	if action == ActionArchive {
 		r.archivedAt, wanted = &at, nil
-	} else if string(text) == old.body { // one that an older version wrote in another way gets one revision too many
+	} else if !gate && string(text) == old.body { // one that an older version wrote in another way gets one too many
 		return old, nil
 	}
 	if !read && len(without(wanted, had)) > 0 {
@@ -247,7 +251,7 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 		return nil, err
 	}
 	release := func() { l.releaseAll(ctx, account, dropped) }
-	switch err := l.store.append(ctx, r, l.ofGate(r, &rec.Body), old.body, release); {
+	switch err := l.store.append(ctx, r, l.decided(&rec.Body), old.body, release); {
 	case err == nil:
 		return r, nil
 	case errors.Is(err, errLost):
@@ -257,9 +261,9 @@ func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID
 	}
 }
 
-// ofGate returns a copy of what the gate of a draft is to hold; nil of all else.
-func (l *Log[T]) ofGate(r *revision, body *T) any {
-	if l.store.draft == nil || l.store.draft.gate != (Ref{r.kind, r.id}) {
+// decided returns a copy of what a revision of a draft is to hold; nil where none is decided.
+func (l *Log[T]) decided(body *T) any {
+	if l.store.draft == nil {
 		return nil
 	}
 	return new(copied(*body))

@@ -35,7 +35,7 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 	}
 	if s.draft != nil {
 		for _, ref := range refs {
-			r, err := s.draft.newest(uint64(account), ref.Kind, ref.ID)
+			r, err := s.draft.newest(ctx, uint64(account), ref.Kind, ref.ID)
 			if err != nil {
 				return nil, err
 			}

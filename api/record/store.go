@@ -293,7 +293,7 @@ func (s *Store) writer(ctx context.Context, query string, args ...any) (uint64, 
 // newest returns the newest revision of a record, or nil.
 func (s *Store) newest(ctx context.Context, account uint64, kind string, id uint64) (*revision, error) {
 	if s.draft != nil {
-		return s.draft.newest(account, kind, id)
+		return s.draft.newest(ctx, account, kind, id)
 	}
 	r := revision{account: account, kind: kind, id: id}
 	err := s.db.QueryRow(ctx, schemas.Query("record_newest"), clickhouse.Named("account", account),

@@ -127,6 +127,33 @@ func (s *Store) carryOut(ctx context.Context, r *revision, before string, list f
 	if before != "" {
 		w.Before = json.RawMessage(before)
 	}
+	var group errgroup.Group
+	if common := s.consequences[""]; len(common) > 0 && r.kind != "" {
+		group.Go(func() error { return s.carryOutSome(ctx, common, w) })
+	}
+	own := list()
+	if own == nil {
+		own = s.carryOutSome(ctx, s.consequences[r.kind], w)
+	}
+	return cmp.Or(own, group.Wait())
+}
+
+type unhurriedKey struct{}
+
+// Unhurried says of the context of a Consequence that nobody waits for it, who wrote so much that it takes a while.
+func Unhurried(ctx context.Context) bool { return ctx.Value(unhurriedKey{}) != nil }
+
+// carryOutCommon does what follows from a revision of a draft as from those of all kinds.
+func (s *Store) carryOutCommon(ctx context.Context, r *revision) error {
+	w := s.writtenOf(r)
+	if r.before != nil {
+		w.Before = json.RawMessage(r.before.body)
+	}
+	return s.carryOutSome(context.WithValue(ctx, unhurriedKey{}, true), s.consequences[""], w)
+}
+
+// carryOutSome does some of what follows from a revision.
+func (s *Store) carryOutSome(ctx context.Context, some []consequence, w Written) (first error) {
 	one := func(c consequence) error {
 		err := c.do(ctx, w)
 		if err == nil {
@@ -137,30 +164,19 @@ func (s *Store) carryOut(ctx context.Context, r *revision, before string, list f
 			level = slog.LevelDebug
 		}
 		s.log.Log(ctx, level, "a consequence of a write failed and will be done again", "consequence", c.name,
-			"kind", r.kind, "id", r.id, "revision", r.number, "error", err)
-		return fmt.Errorf("%s of %s %d revision %d: %w", c.name, r.kind, r.id, r.number, err)
-	}
-	do := func(some []consequence) (first error) {
-		var group errgroup.Group
-		for _, c := range some {
-			if c.beside {
-				group.Go(func() error { return one(c) })
-			}
-		}
-		for _, c := range some {
-			if !c.beside {
-				first = cmp.Or(first, one(c))
-			}
-		}
-		return cmp.Or(first, group.Wait())
+			"kind", w.Kind, "id", w.ID, "revision", w.Revision, "error", err)
+		return fmt.Errorf("%s of %s %d revision %d: %w", c.name, w.Kind, w.ID, w.Revision, err)
 	}
 	var group errgroup.Group
-	if common := s.consequences[""]; len(common) > 0 && r.kind != "" {
-		group.Go(func() error { return do(common) })
+	for _, c := range some {
+		if c.beside {
+			group.Go(func() error { return one(c) })
+		}
 	}
-	own := list()
-	if own == nil {
-		own = do(s.consequences[r.kind])
+	for _, c := range some {
+		if !c.beside {
+			first = cmp.Or(first, one(c))
+		}
 	}
-	return cmp.Or(own, group.Wait())
+	return cmp.Or(first, group.Wait())
 }

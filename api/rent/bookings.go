@@ -164,6 +164,8 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 		Table: &rest.PeopleTable[record.Booking]{Columns: bookingColumns(), Open: a.tableOfBookings},
 		Show:  a.showBookings,
 		Write: a.writeBooking,
+		// A vehicle's bookings are one draft, which costs as much for one as for many.
+		Together: &rest.Together[record.Booking]{By: "vehicle_id", Most: togetherMost, Write: a.writeTogether},
 		Choose: func(r *http.Request, req *query.ListRequest) (err error) {
 			if err = a.withMerged(r, req.Filters); err == nil {
 				req.Only, err = a.bookingsDueOn(r)
@@ -188,12 +190,16 @@ func (a *API) writeBooking(r *http.Request, w rest.Writing[record.Booking]) (rec
 		o := desk.Order{By: rest.Author(r), Account: account, Booking: w.ID}
 		return a.desk.Change(r.Context(), o, rest.TextParam(r, "reprice", "true") == "false", w.Change)
 	}
-	b := w.Body
-	req := desk.BookRequest{ID: w.ID, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
+	return a.desk.Book(r.Context(), rest.Author(r), account, a.bookRequest(w.ID, w.Body))
+}
+
+// bookRequest is what the desk is asked for by a new body.
+func (a *API) bookRequest(id uint64, b *record.Booking) desk.BookRequest {
+	req := desk.BookRequest{ID: id, Fields: b.BookingFields, Confirm: b.Status == record.BookingConfirmed}
 	if !b.HoldExpiresAt.IsZero() {
 		req.HoldFor = max(b.HoldExpiresAt.Sub(a.Now()), time.Second)
 	}
-	return a.desk.Book(r.Context(), rest.Author(r), account, req)
+	return req
 }
 
 // bookingsDueOn reads due_on= and returns the bookings that are due on that day.

@@ -28,20 +28,51 @@ func (s *Resource[T]) ImportRows(r *http.Request, t *record.Transfer, rows []*Im
 			return
 		}
 	}
-	ids, bodies, errs := make([]uint64, len(rows)), make([]T, len(rows)), make([]error, len(rows))
-	fresh := []int{}
+	which, ids, bodies := s.newOfRows(r, rows, func(i int, row *ImportRow) bool {
+		if known[i] != nil {
+			row.Err = s.mend(r, *known[i], row.Object, t.DryRun)
+		}
+		return known[i] == nil
+	})
+	if t.DryRun || len(which) == 0 {
+		return
+	}
+	written := make([]error, len(which))
+	s.insertMany(r, ids, bodies, written)
+	for at, i := range which {
+		rows[i].Err = written[at]
+	}
+}
+
+// ImportTogether makes the records of rows at once, as far as that can be.
+func (s *Resource[T]) ImportTogether(r *http.Request, rows []*ImportRow) {
+	which, ids, bodies := s.newOfRows(r, rows, func(int, *ImportRow) bool { return true })
+	for at, err := range s.Together.Write(r, ids, bodies) {
+		rows[which[at]].Err = err
+	}
+}
+
+// TogetherBy says how rows are put together for ImportTogether.
+func (s *Resource[T]) TogetherBy() (member string, most int) {
+	if s.Together == nil {
+		return "", 0
+	}
+	return s.Together.By, s.Together.Most
+}
+
+// newOfRows returns the new records that rows make, by the rows' places: of those that have no error, of which fresh
+// says that they are new. A row that makes none notes why.
+func (s *Resource[T]) newOfRows(r *http.Request, rows []*ImportRow,
+	fresh func(i int, row *ImportRow) bool) (which []int, ids []uint64, bodies []T) {
+	all, made := make([]T, len(rows)), make([]bool, len(rows))
 	var work errgroup.Group
 	work.SetLimit(batchAtOnce)
 	for i, row := range rows {
 		if row.Err != nil {
 			continue
 		}
-		if known[i] == nil {
-			fresh = append(fresh, i)
-		}
 		work.Go(func() error {
-			if known[i] != nil {
-				row.Err = s.mend(r, *known[i], row.Object, t.DryRun)
+			if !fresh(i, row) {
 				return nil
 			}
 			s.ignoreReadOnly(row.Object, s.Create)
@@ -50,29 +81,18 @@ func (s *Resource[T]) ImportRows(r *http.Request, t *record.Transfer, rows []*Im
 					row.Object[name] = value
 				}
 			}
-			bodies[i], errs[i] = s.NewBody(r, row.Object)
+			all[i], row.Err = s.NewBody(r, row.Object)
+			made[i] = row.Err == nil
 			return nil
 		})
 	}
 	_ = work.Wait() // each row has its own error
-	var some []T
-	var whose []uint64
-	var which []int
-	for _, i := range fresh {
-		if ids[i] = rows[i].ID; errs[i] != nil {
-			rows[i].Err = errs[i]
-			continue
+	for i, row := range rows {
+		if made[i] {
+			which, ids, bodies = append(which, i), append(ids, row.ID), append(bodies, all[i])
 		}
-		some, whose, which = append(some, bodies[i]), append(whose, ids[i]), append(which, i)
 	}
-	if t.DryRun || len(which) == 0 {
-		return
-	}
-	written := make([]error, len(which))
-	s.insertMany(r, whose, some, written)
-	for at, i := range which {
-		rows[i].Err = written[at]
-	}
+	return which, ids, bodies
 }
 
 // mend changes a record by a row, as PATCH does, or only judges the change.

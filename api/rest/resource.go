@@ -10,7 +10,7 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Resource is one kind of record as the interface shows it: what it declares, and six hooks for what is its own. What
+// Resource is one kind of record as the interface shows it: what it declares, and seven hooks for what is its own. What
 // all kinds have stands in the files resource_*.go and list*.go, and in those of batches, imports and exports.
 type Resource[T any] struct {
 	Server  *Server
@@ -36,6 +36,8 @@ type Resource[T any] struct {
 	Prepare func(r *http.Request, id uint64, before, after *T) error
 	// Write, if not nil, writes in the place of the log: single records, batches and imports alike.
 	Write func(r *http.Request, w Writing[T]) (record.Record[T], error)
+	// Together, if not nil, writes many new records of an import at once.
+	Together *Together[T]
 	// Choose, if not nil, narrows what a list asks for, or changes the values of its filters.
 	Choose func(r *http.Request, req *query.ListRequest) error
 	// MayArchive, if not nil, begins an attempt to archive the record of the id: may can refuse it, and is asked again if
@@ -73,6 +75,15 @@ type Scopes struct {
 type Params struct {
 	List   []Param // that Choose reads
 	Change []Param // of PUT and PATCH, that Write reads
+}
+
+// Together is how new records are written many at once, each with what the hook Write would have made of it.
+type Together[T any] struct {
+	By   string // the member of which records that have the same value are best written together; those without are not
+	Most int    // records at once
+	// Write returns the error of each record, nil for those that stand: record.ErrNotYet for one of which nothing was
+	// written, and that is for the hook Write.
+	Write func(r *http.Request, ids []uint64, bodies []T) []error
 }
 
 // Shown is a record as it is answered.

@@ -18,6 +18,10 @@ type Transferable interface {
 	ListParams() []Param
 	ListRequest(r *http.Request) (query.ListRequest, error)
 	ImportRows(r *http.Request, t *record.Transfer, rows []*ImportRow)
+	// ImportTogether makes the records of rows at once. The error of a row is record.ErrNotYet if it is for ImportRows.
+	ImportTogether(r *http.Request, rows []*ImportRow)
+	// TogetherBy is by which member rows are best put together for ImportTogether, and of how many; "" if there is none.
+	TogetherBy() (member string, most int)
 	TableOf(r *http.Request) ([]TableColumn, error)
 	Fetch(r *http.Request, req query.ListRequest, people bool) (bodies []string, total int, next []string, err error)
 }

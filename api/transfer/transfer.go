@@ -26,9 +26,9 @@ import (
 
 // Bounds of imports.
 const (
-	MaxRows     = 20_000
+	MaxRows     = 100_000
 	maxErrors   = 1_000 // that are listed of a job
-	importLimit = 5 << 20
+	importLimit = 24 << 20
 )
 
 // Forms of the files that are imported and exported.

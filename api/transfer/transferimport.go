@@ -1,10 +1,13 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
@@ -32,13 +35,16 @@ func (a *API) doImport(ctx context.Context, l *lease) error {
 		return err
 	}
 	input = slices.DeleteFunc(input, func(r query.InputRow) bool { return done[uint64(r.Row)] })
+	if input, err = a.bringTogether(ctx, l, input, &refused); err != nil {
+		return err
+	}
 	again := l.Rec.Body.Transfer.Attempts > 1 // of the first rows it is not known whether they were brought
 	for len(input) > 0 {
 		if err := l.Keep(ctx); err != nil {
 			return err
 		}
 		var some []*rest.ImportRow
-		some, input = a.Chunk(l, input)
+		some, input = a.Chunk(l, input, rest.MaxBatch)
 		if rest.ExchangeOf(ctx).Ticket = nil; again {
 			rest.ExchangeOf(ctx).Ticket = &record.Ticket{ID: a.Store.NextID(), Again: true}
 		}
@@ -51,8 +57,53 @@ func (a *API) doImport(ctx context.Context, l *lease) error {
 	return l.finish(ctx, l.Rec.Body.Total)
 }
 
+// bringTogether brings rows that make records which can be written together, thousands at a time, and returns the
+// others, in order.
+func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRow,
+	refused *int) (left []query.InputRow, err error) {
+	t := l.Rec.Body.Transfer
+	by, most := a.Transfers[t.Records].TogetherBy()
+	if by == "" || t.Mode == "upsert" || t.DryRun || t.Attempts >= patientAttempts {
+		return input, nil
+	}
+	values := make(map[uint32]string, len(input))
+	var some []query.InputRow
+	for _, in := range input {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(in.Body), &object); err != nil || object[by] == nil {
+			left = append(left, in)
+			continue
+		}
+		values[in.Row], some = string(object[by]), append(some, in)
+	}
+	slices.SortStableFunc(some, func(a, b query.InputRow) int { return strings.Compare(values[a.Row], values[b.Row]) })
+	for len(some) > 0 {
+		rows, next := a.Chunk(l, some, most)
+		if err := l.during(ctx, func(ctx context.Context) {
+			a.Transfers[t.Records].ImportTogether(AsItself(ctx, "/v1/"+t.Records), rows)
+		}); err != nil {
+			return nil, err
+		}
+		var done []*rest.ImportRow
+		for i, row := range rows {
+			if errors.Is(row.Err, record.ErrNotYet) {
+				left = append(left, some[i])
+			} else {
+				done = append(done, row)
+			}
+		}
+		n, err := a.noteRows(ctx, l, done, *refused)
+		if *refused += n; err != nil {
+			return nil, err
+		}
+		some = next
+	}
+	slices.SortFunc(left, func(a, b query.InputRow) int { return cmp.Compare(a.Row, b.Row) })
+	return left, nil
+}
+
 // Chunk takes rows off the input that can be brought together: no two of them are one record.
-func (a *API) Chunk(l *lease, input []query.InputRow) ([]*rest.ImportRow, []query.InputRow) {
+func (a *API) Chunk(l *lease, input []query.InputRow, most int) ([]*rest.ImportRow, []query.InputRow) {
 	t := l.Rec.Body.Transfer
 	var some []*rest.ImportRow
 	seen := map[string]bool{}
@@ -66,7 +117,7 @@ func (a *API) Chunk(l *lease, input []query.InputRow) ([]*rest.ImportRow, []quer
 		if t.Mode == "upsert" {
 			row.Keys = rest.UpsertKeys(row.Object)
 		}
-		if len(some) == rest.MaxBatch || slices.ContainsFunc(row.Keys, func(key string) bool { return seen[key] }) {
+		if len(some) == most || slices.ContainsFunc(row.Keys, func(key string) bool { return seen[key] }) {
 			return some, input[i:]
 		}
 		for _, key := range row.Keys {
@@ -81,6 +132,12 @@ func (a *API) Chunk(l *lease, input []query.InputRow) ([]*rest.ImportRow, []quer
 func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, refused int) (int, error) {
 	t := l.Rec.Body.Transfer
 	a.Transfers[t.Records].ImportRows(AsItself(ctx, "/v1/"+t.Records), t, rows)
+	return a.noteRows(ctx, l, rows, refused)
+}
+
+// noteRows notes what became of rows that were brought; it returns how many more are listed as refused.
+func (a *API) noteRows(ctx context.Context, l *lease, rows []*rest.ImportRow, refused int) (int, error) {
+	t := l.Rec.Body.Transfer
 	var steps []uint64
 	var failed []query.RowError
 	var ours error
@@ -98,7 +155,6 @@ func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, r
 					"row", row.Row)
 			}
 			codes[step] = p.Code
-			a.NameIDs(ctx, l.Rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, &p.Detail)
 			if refused+len(failed) < maxErrors {
 				f := query.RowError{Row: row.Row, Code: p.Code, Detail: p.Detail}
 				if p.Errors != nil {
@@ -113,6 +169,11 @@ func (a *API) BringSome(ctx context.Context, l *lease, rows []*rest.ImportRow, r
 		}
 		steps = append(steps, step)
 	}
+	texts := make([]*string, len(failed))
+	for i := range failed {
+		texts[i] = &failed[i].Detail
+	}
+	a.NameIDs(ctx, l.Rec.Account, func(scope auth.Scope) bool { return scope != auth.CustomersRead }, texts...)
 	if err := a.noteErrors(ctx, l.ref(), failed); err != nil {
 		return 0, err
 	}

@@ -240,6 +240,34 @@ func (l *lease) Keep(ctx context.Context) error {
 	return nil
 }
 
+// during does something that takes long, and keeps the lease meanwhile. What is done is told to end if that cannot be.
+func (l *lease) during(ctx context.Context, do func(context.Context)) error {
+	if err := l.Keep(ctx); err != nil {
+		return err
+	}
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do(within)
+	}()
+	ticker := time.NewTicker(askedEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ticker.C:
+		}
+		if err := l.Keep(ctx); err != nil {
+			cancel()
+			<-done
+			return err
+		}
+	}
+}
+
 // finish notes that the job is done.
 func (l *lease) finish(ctx context.Context, total uint64) error {
 	return l.write(ctx, func(b *record.Job) {

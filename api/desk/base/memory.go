@@ -49,7 +49,7 @@ func (d *Base) PlansInUse(ctx context.Context, account fleet.AccountID) ([]query
 	if m := MemoryIn(ctx); m != nil && m.Plans != nil {
 		return m.Plans, nil
 	}
-	return query.PlansInUse(ctx, d.DB, account)
+	return d.Reads.PlansInUse(ctx, account)
 }
 
 // Recall returns the newest revision of a record, or that which was read before in a context that remembers. What it

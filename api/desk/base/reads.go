@@ -30,6 +30,8 @@ type Reads interface {
 		kinds ...string) ([]query.StoredPaper, error)
 	// PaymentsOf is query.PaymentsOf.
 	PaymentsOf(ctx context.Context, account fleet.AccountID, booking uint64) ([]uint64, error)
+	// PlansInUse is query.PlansInUse.
+	PlansInUse(ctx context.Context, account fleet.AccountID) ([]query.PlanInUse, error)
 }
 
 // Stored reads from the store.
@@ -68,4 +70,9 @@ func (s Stored) PapersOfBooking(ctx context.Context, account fleet.AccountID, bo
 // PaymentsOf is query.PaymentsOf.
 func (s Stored) PaymentsOf(ctx context.Context, account fleet.AccountID, booking uint64) ([]uint64, error) {
 	return query.PaymentsOf(ctx, s.DB, account, booking)
+}
+
+// PlansInUse is query.PlansInUse.
+func (s Stored) PlansInUse(ctx context.Context, account fleet.AccountID) ([]query.PlanInUse, error) {
+	return query.PlansInUse(ctx, s.DB, account)
 }

@@ -9,6 +9,8 @@
 // What none of these has is refused with record.ErrNotYet: a command fails, which is then for the ordinary desk, and a
 // consequence is carried out by that once the draft stands.
 //
+// Begin reads all that stands, for a past that is made up; Among what some new records name, for those of an import.
+//
 // Two drafts of one account may be decided at once if their gates differ (see record.Draft) and neither needs what the
 // other makes. A draft is thrown away and decided again when its gate has moved.
 package bulk
@@ -17,11 +19,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/desk/books"
 	"github.com/motorpool/fleet/api/record"
@@ -43,12 +47,37 @@ func Begin(ctx context.Context, desk *desk.Desk, account fleet.AccountID) (*Bulk
 	if err != nil {
 		return nil, err
 	}
+	plans, err := query.PlansInUse(ctx, desk.DB, account)
+	if err != nil {
+		return nil, err
+	}
 	stands, err := desk.Store.Standing(ctx, account)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bulk{desk: desk, account: account, stands: stands, tables: newTables(account, told, nil)}
+	b := &Bulk{desk: desk, account: account, stands: stands, tables: newTables(account, nil)}
+	b.tables.told, b.tables.plans = told, plans
 	stands.Each(func(c record.Current) { err = b.tables.add(c, err) })
+	return b, err
+}
+
+// Among reads some records of an account, for drafts of new records that name them: other records are read when a
+// command first asks for them, and who wants a value for itself is for the ordinary desk. Of what commands ask for beside single records it knows the customers and the rate plans.
+func Among(ctx context.Context, desk *desk.Desk, account fleet.AccountID, refs []record.Ref) (*Bulk, error) {
+	b := &Bulk{desk: desk, account: account, tables: newTables(account, nil)}
+	b.tables.some = true
+	var err error
+	if b.tables.plans, err = query.PlansInUse(ctx, desk.DB, account); err != nil {
+		return nil, err
+	}
+	customers, err := query.CustomersCompared(ctx, desk.DB, account)
+	if err != nil {
+		return nil, err
+	}
+	for i := range customers {
+		b.tables.compare(customers[i], false)
+	}
+	b.stands, err = desk.Store.StandingOf(ctx, account, refs)
 	return b, err
 }
 
@@ -62,12 +91,16 @@ type Draft struct {
 }
 
 // Draft begins a draft that changes one record that stands, gate, and makes any number of others. Its identities and
-// its clock are those of what is decided.
+// its clock are those of what is decided, of the desk unless given. It rests on the calendars of classes, which are
+// looked at when a vehicle is booked.
 func (b *Bulk) Draft(gate record.Ref, ids *fleet.IDSource, now func() time.Time) (*Draft, error) {
-	d := &Draft{tables: newTables(b.account, nil, b.tables)}
+	if now == nil {
+		now = b.desk.Now
+	}
+	d := &Draft{tables: newTables(b.account, b.tables)}
 	var unread unread
 	var err error
-	d.Decided, err = record.NewDraft(b.desk.Store, b.stands, gate, ids, now, unread, d.tables.put)
+	d.Decided, err = record.NewDraft(b.desk.Store, b.stands, gate, calendar.ClassKind.Name, ids, now, unread, d.tables.put)
 	if err != nil {
 		return nil, err
 	}
@@ -83,44 +116,73 @@ const writeAtOnce = 4
 // has moved, are returned, and can be decided again upon a new Bulk. After an error some may stand, and what is left
 // undone of them is made up for as after a crash.
 func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err error) {
-	stand := make([]bool, len(drafts))
+	decided := make([]*record.Draft, len(drafts))
+	for i, d := range drafts {
+		if err := d.tables.err(); err != nil {
+			return nil, err
+		}
+		decided[i] = d.Decided
+	}
+	outrun, err := b.desk.Store.Hold(ctx, decided...)
+	if err != nil {
+		return nil, err
+	}
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(writeAtOnce)
-	for i, d := range drafts {
+	for i, d := range decided {
+		if outrun[i] != nil {
+			continue
+		}
 		group.Go(func() error {
-			if err := d.tables.err(); err != nil {
-				return err
+			if outrun[i] = d.Write(inner); !errors.Is(outrun[i], record.ErrMoved) {
+				return outrun[i]
 			}
-			err := d.Decided.Write(inner)
-			if stand[i] = err == nil; isMoved(err) {
-				err = nil
-			}
-			return err
+			return nil
 		})
 	}
 	failed := group.Wait()
-	var decided []*record.Draft
+	var stand []*record.Draft
 	var posted []*books.Aside
 	for i, d := range drafts {
-		if stand[i] {
-			decided, posted = append(decided, d.Decided), append(posted, &d.posted)
+		if outrun[i] == nil {
+			stand, posted = append(stand, d.Decided), append(posted, &d.posted)
 		} else {
 			moved = append(moved, d)
+		}
+	}
+	for _, d := range moved {
+		if err := b.withdraw(ctx, d); err != nil {
+			failed = errors.Join(failed, err)
 		}
 	}
 	// What stands is carried through, whatever became of the others.
 	err = b.desk.Books.PostAside(ctx, posted...)
 	if err == nil {
-		err = b.desk.Store.SettleDrafts(ctx, decided...)
+		err = b.desk.Store.SettleDrafts(ctx, stand...)
 	}
 	if err := errors.Join(failed, err); err != nil {
 		return moved, err
 	}
-	if n, err := b.desk.Store.Doubled(ctx, b.account); err != nil || n > 0 {
+	if n, err := b.desk.Store.Doubled(ctx, stand...); err != nil || n > 0 {
 		if err == nil {
 			err = fmt.Errorf("%d revisions of account %s were written twice: two processes made the same", n, b.account)
 		}
 		return moved, err
 	}
 	return moved, nil
+}
+
+// withdraw takes the bids of a draft that does not stand out of the calendar that it held: they would keep others, and
+// what is decided next, from the vehicle until they lapse.
+func (b *Bulk) withdraw(ctx context.Context, d *Draft) error {
+	held, ok := d.Decided.Held().(*calendar.Calendar)
+	if !ok {
+		return nil
+	}
+	made := map[string]bool{}
+	for _, id := range d.Decided.Made(record.Bookings.Name) {
+		made[fleet.FormatID(fleet.BookingPrefix, id)] = true
+	}
+	bids := slices.DeleteFunc(slices.Clone(held.Holds), func(h calendar.Hold) bool { return !made[h.Ref] })
+	return b.desk.Calendars.Withdraw(ctx, record.System, b.account, d.Decided.Gate().ID, bids...)
 }

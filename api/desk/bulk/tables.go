@@ -21,11 +21,17 @@ type tables struct {
 	account fleet.AccountID
 	below   *tables // may be nil
 
-	told map[uint64]*query.MeterNeighbour // the vehicles that have reported, with their odometers; only in the lowest
+	// Only in the lowest:
+	told  map[uint64]*query.MeterNeighbour // the vehicles that have reported, with their odometers
+	plans []query.PlanInUse
+	some  bool // only customers are known, and plans
 
 	mu        sync.Mutex
 	failed    error
+	priced    bool // rate plans were written
 	customers map[uint64]person
+	alike     map[string][]uint64 // customers by what they are or were known by, see marks
+	listed    []uint64            // those that are or were on the do-not-rent list
 	readings  map[meter]map[uint64]reading
 	payments  map[string][]uint64 // by booking
 	papers    map[string]map[uint64]paper
@@ -50,8 +56,8 @@ type paper struct {
 	place int
 }
 
-func newTables(account fleet.AccountID, told map[uint64]*query.MeterNeighbour, below *tables) *tables {
-	return &tables{account: account, below: below, told: told, customers: map[uint64]person{},
+func newTables(account fleet.AccountID, below *tables) *tables {
+	return &tables{account: account, below: below, customers: map[uint64]person{}, alike: map[string][]uint64{},
 		readings: map[meter]map[uint64]reading{}, payments: map[string][]uint64{}, papers: map[string]map[uint64]paper{},
 		issues: map[string]map[uint64]bool{}, work: map[string]map[uint64]bool{}}
 }
@@ -85,7 +91,18 @@ func (t *tables) add(c record.Current, before error) error {
 	}
 	switch c.Kind {
 	case record.Customers.Name:
-		return with(c, func(body *record.Customer) { t.customers[c.ID] = personOf(c, body) })
+		return with(c, func(body *record.Customer) {
+			p := query.Compared{Likeness: query.Likeness{ID: c.ID, DisplayName: body.DisplayName, MergedInto: body.MergedInto,
+				DateOfBirth: body.DateOfBirth, DistinctFrom: body.DistinctFrom,
+				OnList: body.DoNotRent != nil && body.DoNotRent.Active || body.RiskLevel == record.RiskBlocked},
+				Email: body.Email, Phone: body.Phone, Archived: c.Archived}
+			if l := body.Licence; l != nil {
+				p.LicenceNumber, p.LicenceCountry, p.LicenceRegion = l.Number, l.Country, l.Region
+			}
+			t.compare(p, !body.ErasingSince.IsZero())
+		})
+	case record.RatePlans.Name:
+		t.priced = true
 	case record.MeterReadings.Name:
 		return with(c, func(m *record.MeterReading) {
 			vehicle, _ := fleet.ParseID(fleet.VehiclePrefix, m.VehicleID)
@@ -135,25 +152,46 @@ func set[K comparable, V any](all map[K]map[uint64]V, of K, id uint64, value V) 
 	all[of][id] = value
 }
 
-// person is what a customer may be known by.
+// person is a customer with what it is known by, as that is compared.
 type person struct {
 	query.Likeness
 	licence, email, digits string
 	archived, erasing      bool
 }
 
-func personOf(c record.Current, b *record.Customer) person {
-	p := person{Likeness: query.Likeness{ID: c.ID, DisplayName: b.DisplayName, MergedInto: b.MergedInto,
-		DateOfBirth: b.DateOfBirth, DistinctFrom: b.DistinctFrom,
-		OnList: b.DoNotRent != nil && b.DoNotRent.Active || b.RiskLevel == record.RiskBlocked},
-		email: normalEmail(b.Email), digits: digitsOf(b.Phone), archived: c.Archived, erasing: !b.ErasingSince.IsZero()}
-	if b.Licence != nil {
-		p.licence, p.LicenceCountry, p.LicenceRegion = normalLicence(b.Licence.Number), b.Licence.Country, b.Licence.Region
-	}
+// compare takes in a customer as others are compared with it.
+func (t *tables) compare(c query.Compared, erasing bool) {
+	p := person{Likeness: c.Likeness, licence: normalLicence(c.LicenceNumber), email: normalEmail(c.Email),
+		digits: digitsOf(c.Phone), archived: c.Archived, erasing: erasing}
 	if p.DistinctFrom == nil {
 		p.DistinctFrom = []string{}
 	}
-	return p
+	t.customers[p.ID] = p
+	for _, mark := range marks(p.licence, p.email, p.DateOfBirth, p.digits) {
+		if !slices.Contains(t.alike[mark], p.ID) {
+			t.alike[mark] = append(t.alike[mark], p.ID)
+		}
+	}
+	if p.OnList && !slices.Contains(t.listed, p.ID) {
+		t.listed = append(t.listed, p.ID)
+	}
+}
+
+// marks are what two customers may have in common, as keys of alike.
+func marks(licence, email, born string, phones ...string) []string {
+	var all []string
+	add := func(sort, text string) {
+		if text != "" {
+			all = append(all, sort+text)
+		}
+	}
+	add("licence ", licence)
+	add("email ", email)
+	add("born ", born)
+	for _, digits := range phones {
+		add("phone ", digits)
+	}
+	return all
 }
 
 func normalEmail(text string) string { return strings.ToLower(strings.Trim(text, " ")) }
@@ -188,7 +226,16 @@ func (t *tables) CustomersLike(_ context.Context, _ fleet.AccountID, self uint64
 	}
 	var all []query.Likeness
 	t.each(func(t *tables) {
-		for id, c := range t.customers {
+		var some []uint64
+		for _, mark := range marks(licence, email, born, p.Phones...) {
+			some = append(some, t.alike[mark]...)
+		}
+		if p.PhoneEnd != "" || p.Name != "" {
+			some = append(some, t.listed...)
+		}
+		slices.Sort(some)
+		for _, id := range slices.Compact(some) {
+			c := t.customers[id]
 			if id == self || c.archived && !archived || c.erasing {
 				continue
 			}
@@ -223,6 +270,9 @@ func (t *tables) Hindrances(_ context.Context, _ fleet.AccountID,
 	name := fleet.FormatID(fleet.VehiclePrefix, vehicle)
 	var open, done []uint64
 	t.each(func(t *tables) {
+		if t.some {
+			err = errUnread
+		}
 		for id, keeps := range t.issues[name] {
 			if keeps {
 				open = append(open, id)
@@ -234,7 +284,7 @@ func (t *tables) Hindrances(_ context.Context, _ fleet.AccountID,
 			}
 		}
 	})
-	return named(fleet.IssuePrefix, open), named(fleet.WorkOrderPrefix, done), nil
+	return named(fleet.IssuePrefix, open), named(fleet.WorkOrderPrefix, done), err
 }
 
 // named writes ids in their order.
@@ -252,7 +302,11 @@ func (t *tables) MetersAround(_ context.Context, _ fleet.AccountID, vehicle uint
 	but ...uint64) (query.Around, error) {
 	at = at.Truncate(time.Millisecond)
 	var found query.Around
+	var refused error
 	t.each(func(t *tables) {
+		if t.some {
+			refused = errUnread
+		}
 		if n := t.told[vehicle]; n != nil && kind == query.Odometer {
 			found.Told = n
 		}
@@ -272,7 +326,7 @@ func (t *tables) MetersAround(_ context.Context, _ fleet.AccountID, vehicle uint
 			}
 		}
 	})
-	return found, nil
+	return found, refused
 }
 
 // MetersNow is query.MetersNow, of vehicles that have never reported: others have tracks, which are not in memory.
@@ -286,7 +340,7 @@ func (t *tables) MetersNow(_ context.Context, _ fleet.AccountID, vehicles []uint
 		for kind, into := range map[string]*query.Meter{query.Odometer: &m.OdometerMi,
 			query.EngineHours: &m.EngineHours, query.BatteryCycles: &m.BatteryCycles} {
 			t.each(func(t *tables) {
-				if _, reports := t.told[vehicle]; reports {
+				if _, reports := t.told[vehicle]; reports || t.some {
 					refused = errUnread
 				}
 				for _, r := range t.readings[meter{vehicle, kind}] {
@@ -331,4 +385,14 @@ func (t *tables) PaymentsOf(_ context.Context, _ fleet.AccountID, booking uint64
 	ids := []uint64{}
 	t.each(func(t *tables) { ids = append(ids, t.payments[fleet.FormatID(fleet.BookingPrefix, booking)]...) })
 	return ids, nil
+}
+
+// PlansInUse is query.PlansInUse.
+func (t *tables) PlansInUse(context.Context, fleet.AccountID) (plans []query.PlanInUse, refused error) {
+	t.each(func(t *tables) {
+		if plans = t.plans; t.below != nil && t.priced {
+			refused = errUnread
+		}
+	})
+	return plans, refused
 }

@@ -2,15 +2,12 @@ package bulk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet/api/record"
 )
-
-func isMoved(err error) bool { return errors.Is(err, record.ErrMoved) }
 
 // unread is the connection of who decides in memory: there is none. Whoever asks is refused, and does the ordinary way
 // what needs an answer.

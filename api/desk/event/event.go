@@ -52,11 +52,21 @@ func (a *announcer) announce(ctx context.Context, w record.Written) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	if time.Since(time.Unix(0, a.failed.Load())) < publishRest {
-		return errResting
+	if rest := publishRest - time.Since(time.Unix(0, a.failed.Load())); rest > 0 {
+		if !record.Unhurried(ctx) {
+			return errResting
+		}
+		select {
+		case <-ctx.Done():
+			return errResting
+		case <-time.After(rest):
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, publishWithin)
-	defer cancel()
+	if !record.Unhurried(ctx) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, publishWithin)
+		defer cancel()
+	}
 	if err := a.to.PublishEvents(ctx, all); err != nil {
 		a.failed.Store(time.Now().UnixNano())
 		return fmt.Errorf("publish events: %w", err)

@@ -230,7 +230,11 @@ func (d *Holds) Withdraw(ctx context.Context, by record.Author, account fleet.Ac
 }
 
 // Undecided says whether an error leaves open if the write happened: then a bid must stay, for the revision may stand.
+// What cannot be decided in memory did not happen.
 func Undecided(err error) bool {
+	if errors.Is(err, record.ErrNotYet) {
+		return false
+	}
 	return fleet.CodeOf(err) == fleet.CodeUnavailable || fleet.CodeOf(err) == "" || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded)
 }

@@ -40,8 +40,11 @@ func (d *Papers) afterPayment(ctx context.Context, w record.Written) error {
 
 // afterBooking does that where what is used of its deposit has changed.
 func (d *Papers) afterBooking(ctx context.Context, w record.Written) error {
+	if w.Before == nil {
+		return nil // no paper names it yet
+	}
 	before, after, err := record.Bodies[applied](w)
-	if err != nil || before == nil || before.Deposit.Applied == after.Deposit.Applied {
+	if err != nil || before.Deposit.Applied == after.Deposit.Applied {
 		return err
 	}
 	return d.settle(ctx, w.System(), w.Account, fleet.FormatID(fleet.BookingPrefix, w.ID))

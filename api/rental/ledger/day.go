@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/motorpool/fleet"
 )
 
 // Day is a local date, as the number of days since 1970-01-01; it may lie before. Zero, that very day,
@@ -92,7 +94,7 @@ func ZoneOf(name string, other *time.Location) *time.Location {
 	if name == "" {
 		return other
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := fleet.Zone(name)
 	if err != nil {
 		return other
 	}

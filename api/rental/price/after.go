@@ -18,7 +18,7 @@ func again(s *record.RateSnapshot) (Request, error) {
 			"The price was not worked out from terms, so nothing can be added to it by terms. Post the charges by hand.")
 	}
 	req.Terms = *s.Rate
-	zone, err := time.LoadLocation(s.Timezone)
+	zone, err := fleet.Zone(s.Timezone)
 	if err != nil {
 		return req, fmt.Errorf("time zone of a price: %w", err)
 	}
