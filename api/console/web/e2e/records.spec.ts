@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { accessible, enter, get, look, post, show, watch } from './own';
+import { accessible, enter, get, key, look, post, show, watch } from './own';
 
 // What is due of vehicles, what was changed of a record, and what is sent again because its answer was lost.
 
@@ -133,6 +133,48 @@ test("a workshop's day: a task and its schedule are made, what is due is put off
 	expect(faults).toEqual([]);
 });
 
+test("what the workshop's forms do not show stays: engine hours of a schedule, an archived task; lines that another one changed", async ({ page, request }) => {
+	const faults = watch(page);
+	const made = async (path: string, data: unknown) => (await post(request, path, data)).id;
+	const van = await made('/v1/vehicles', { make: 'Fiat', model: 'Ducato', nickname: `Keeps ${mark}` });
+	const [old, other] = [await made('/v1/maintenance/tasks', { name: `Old ${mark}`, every_days: 90 }), await made('/v1/maintenance/tasks', { name: `Other ${mark}`, every_days: 90 })];
+	const schedule = await made('/v1/maintenance/schedules', { task_id: old, vehicle_id: van, anchor: { engine_hours: 300 } });
+	const order = await made('/v1/maintenance/work_orders', { vehicle_id: van, title: `Keeps ${mark}`, task_ids: [old] });
+	const as = { Authorization: `Bearer ${key}` };
+	expect((await request.delete(`/v1/maintenance/tasks/${old}`, { headers: as })).ok()).toBe(true);
+	const kept = <T>(path: string) => get<T>(request, path);
+	const save = () => page.getByRole('button', { name: 'Save' }).click();
+
+	await enter(page, `/maintenance/schedules/${schedule}`);
+	await expect(page.getByLabel('Service task').locator('option:checked')).toHaveText(`Old ${mark}`);
+	await page.getByLabel('Told of again, days before').fill('9');
+	await save();
+	await expect(page.getByRole('heading', { name: 'Schedules' })).toBeVisible();
+	expect(await kept(`/v1/maintenance/schedules/${schedule}`)).toMatchObject({ task_id: old, anchor: { engine_hours: 300 }, reminder_offsets_days: [9] });
+
+	await show(page, `/maintenance/${order}/edit`);
+	await expect(page.getByLabel(`Old ${mark}`)).toBeChecked();
+	await page.getByLabel(`Other ${mark}`).check();
+	await save();
+	await expect(page).toHaveURL(new RegExp(`/maintenance/${order}$`));
+	expect((await kept<{ task_ids: string[] }>(`/v1/maintenance/work_orders/${order}`)).task_ids).toEqual([old, other]);
+
+	// Somebody else adds a cost meanwhile: it is shown, and not written over.
+	const theirs = { kind: 'part', quantity: 1, unit_cost: usd(700), description: 'Filter' };
+	expect((await request.patch(`/v1/maintenance/work_orders/${order}`, { headers: as, data: { lines: [theirs] } })).ok()).toBe(true);
+	const add = page.getByRole('button', { name: 'Add a cost' });
+	await add.click();
+	await page.getByLabel('Description').fill('Oil');
+	await page.getByLabel(/^Cost of one/).fill('35');
+	await add.last().click();
+	await expect(page.getByRole('alert')).toBeVisible();
+	await expect(page.getByRole('listitem').filter({ hasText: 'Filter' })).toBeVisible();
+	await add.last().click();
+	await expect(page.getByRole('listitem').filter({ hasText: 'Oil' })).toBeVisible();
+	expect((await kept<{ lines: { description: string }[] }>(`/v1/maintenance/work_orders/${order}`)).lines.map((l) => l.description)).toEqual(['Filter', 'Oil']);
+	expect(faults.filter((fault) => !fault.includes('status of 412'))).toEqual([]);
+});
+
 test('what was changed of a record stands on its page: by whom, when, what it was and what it is', async ({ page, browser, request }) => {
 	test.setTimeout(240_000);
 	const faults = watch(page);
@@ -264,5 +306,36 @@ test('what is sent again because its answer was lost is done once: an expense, a
 	const kept = await get<{ damages: unknown[]; inspections: unknown[]; status: string }>(request, `/v1/bookings/${booking}`);
 	expect(kept).toMatchObject({ status: 'active' });
 	expect([kept.damages.length, kept.inspections.length]).toEqual([1, 1]);
+
+	// A block that was lost and then lifted elsewhere is made when its form is opened again, in the same words.
+	const blocked = await made('/v1/vehicles', { make: 'Seat', model: 'Ibiza', nickname: `Blocks ${mark}` });
+	const blocks = async () => (await get<{ data: { id: string }[] }>(request, `/v1/blocks?vehicle_id=${blocked}`)).data;
+	await show(page, `/vehicles/${blocked}`);
+	const open = page.getByRole('button', { name: 'Block it' });
+	const block = page.getByRole('button', { name: 'Block the vehicle' });
+	const fill = async (day: string) => {
+		await open.click();
+		await page.getByLabel('Blocked until').fill(`2031-${day}T17:00`);
+		await page.getByLabel('Blocked from').fill(`2031-${day}T08:00`);
+		await page.getByLabel('Reason').fill('Filming');
+	};
+	await fill('06-01');
+	await lose('**/blocks');
+	await block.click();
+	await lost();
+	for (const one of await blocks()) expect((await request.delete(`/v1/blocks/${one.id}`, { headers: { Authorization: `Bearer ${key}` } })).ok()).toBe(true);
+	await open.click(); // and shut
+	await fill('06-01');
+	await block.click();
+	await expect(block).toHaveCount(0);
+	expect(await blocks()).toHaveLength(1);
+
+	// What was done is done, even if the page cannot show it.
+	await page.route(`**/v1/vehicles/${blocked}`, (route) => route.abort(), { times: 1 });
+	await fill('06-08');
+	await block.click();
+	await expect(page.getByRole('alert').first()).toContainText('It was done');
+	await expect(block).toHaveCount(0);
+	expect(await blocks()).toHaveLength(2);
 	expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
 });

@@ -56,8 +56,8 @@ export async function removed(asked: Promise<{ error?: unknown; response: Respon
 }
 
 /**
- * Gives the posts of a form that moves money or a vehicle an Idempotency-Key, the same for the same body to the same address:
- * one whose answer was lost is carried out once, however often it is sent. Each form that is opened has one of its own.
+ * Gives posts an Idempotency-Key, the same for the same body to the same address until one succeeds: one whose answer was lost
+ * is carried out once, however often it is sent. A page has one for its forms and one for its acts that have no form.
  */
 export class Once {
 	#keys = new Map<string, string>(); // by what is sent
@@ -70,10 +70,15 @@ export class Once {
 		const response = await fetch(request);
 		if (response.ok) {
 			await response.clone().arrayBuffer(); // until all of it has come, it may be lost
-			this.#keys.clear();
+			this.#keys.delete(sent);
 		}
 		return response;
 	};
+
+	/** Forgets the keys: the same words are another act from now on, as a form is opened again or what stands was shown. */
+	drop() {
+		this.#keys.clear();
+	}
 }
 
 /** As crypto.randomUUID has it, which browsers have over TLS alone. */

@@ -84,7 +84,8 @@ const unit = /_(id|mi|pct|bp|at|on)$/;
 function memberName(name: string): string {
 	const bare = name.replace(unit, '');
 	const own = called[settings.language];
-	return own[name] ?? own[bare] ?? words(bare);
+	const known = [name, bare].find((one) => Object.hasOwn(own, one)); // people name members too, "constructor" among them
+	return (known && own[known]) || words(bare);
 }
 
 /** What the member at a JSON pointer is called, within what it is a member of. */
@@ -164,9 +165,14 @@ function currencyAt(pointer: string, all: Schemas['FieldChange'][], record: unkn
 	return (of as Partial<Money> | null | undefined)?.currency ?? (record as Partial<Money> | null)?.currency ?? session.currency;
 }
 
+/** The items of a list that another one lacks; of two that are equal each counts. */
 function missing(from: unknown, to: unknown): string[] {
-	const has = new Set(((to ?? []) as unknown[]).map((one) => JSON.stringify(one)));
-	return ((from ?? []) as unknown[]).filter((one) => !has.has(JSON.stringify(one))).map(itemText);
+	const left = ((to ?? []) as unknown[]).map((one) => JSON.stringify(one));
+	return ((from ?? []) as unknown[]).filter((one) => {
+		const at = left.indexOf(JSON.stringify(one));
+		if (at >= 0) left.splice(at, 1);
+		return at < 0;
+	}).map(itemText);
 }
 
 /** What a revision changed, as people read it. */

@@ -1,4 +1,5 @@
-import { failureOf, type Failure } from './api';
+import { Failure, failureOf } from './api';
+import { say } from './settings.svelte';
 
 /** What a form or page sends: whether it is under way, and what was refused of the last. */
 export class Sending {
@@ -14,17 +15,20 @@ export class Sending {
 		}
 	}
 
-	/** Does what asks the interface, and says whether it went well. */
-	async run(what: () => Promise<unknown>): Promise<boolean> {
+	/** Does what asks the interface, shows what came of it, and says whether it was done, which it was even if it cannot be shown. */
+	async run(what: () => Promise<unknown>, show?: () => Promise<unknown>): Promise<boolean> {
 		this.busy = true;
 		this.fault = null;
+		let done = false;
 		try {
 			await what();
+			done = true;
+			await show?.();
 		} catch (error) {
-			this.fault = failureOf(error);
+			this.fault = done ? new Failure(0, { detail: say('doneUnshown') }) : failureOf(error);
 		} finally {
 			this.busy = false;
 		}
-		return this.fault === null;
+		return done;
 	}
 }
