@@ -357,8 +357,8 @@ func (d *Draft) Made(kind string) []uint64 {
 // Gate is the record that stands and that the draft changes.
 func (d *Draft) Gate() Ref { return d.gate }
 
-// Held returns what the gate was made to say before the rest was written, a pointer to the body of its kind; nil if that
-// was not needed, or not done.
+// Held returns what the gate was made to say before the rest was written, a pointer to the body of its kind; nil if
+// that was not needed, or not done.
 func (d *Draft) Held() any {
 	if d.held == nil {
 		return nil

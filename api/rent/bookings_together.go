@@ -29,8 +29,8 @@ const (
 )
 
 // writeTogether makes new bookings in memory, those of a vehicle upon its calendar, and writes them in large inserts
-// (package bulk). Those without a vehicle are for writeBooking, as are those that want a value for themselves, such as a
-// reservation's id, which is an insert of its own and is kept for a writer for seconds only; those that cannot be
+// (package bulk). Those without a vehicle are for writeBooking, as are those that want a value for themselves, such as
+// a reservation's id, which is an insert of its own and is kept for a writer for seconds only; those that cannot be
 // decided in memory; and those of vehicles whose calendars move again and again.
 func (a *API) writeTogether(r *http.Request, ids []uint64, bodies []record.Booking) []error {
 	t := together{api: a, by: rest.Author(r), account: auth.From(r.Context()).Account, ids: ids, bodies: bodies,

@@ -99,7 +99,8 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 			first, last := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC)
 			return db.Exec(within(ctx, step), schemas.Query("facts_rental_sums"), clickhouse.Named("account", uint64(7)),
 				clickhouse.Named("first", idAt(first)), clickhouse.Named("last", idAt(last)-1),
-				clickhouse.Named("bookings", []uint64{}), clickhouse.Named("kept", "1970-01-01"), clickhouse.Named("zone", "America/New_York"),
+				clickhouse.Named("bookings", []uint64{}), clickhouse.Named("kept", "1970-01-01"),
+				clickhouse.Named("zone", "America/New_York"),
 				clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
 		})
 		if err != nil {

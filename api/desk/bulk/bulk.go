@@ -62,7 +62,8 @@ func Begin(ctx context.Context, desk *desk.Desk, account fleet.AccountID) (*Bulk
 }
 
 // Among reads some records of an account, for drafts of new records that name them: other records are read when a
-// command first asks for them, and who wants a value for itself is for the ordinary desk. Of what commands ask for beside single records it knows the customers and the rate plans.
+// command first asks for them, and who wants a value for itself is for the ordinary desk. Of what commands ask for
+// beside single records it knows the customers and the rate plans.
 func Among(ctx context.Context, desk *desk.Desk, account fleet.AccountID, refs []record.Ref) (*Bulk, error) {
 	b := &Bulk{desk: desk, account: account, tables: newTables(account, nil)}
 	b.tables.some = true

@@ -197,8 +197,9 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 		return err
 	}
 	accounts, columns, _ := ledger.Measured()
-	return f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()), clickhouse.Named("zone", a.zone.String()),
-		clickhouse.Named("accounts", accounts), clickhouse.Named("measures", columns)))
+	return f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()),
+		clickhouse.Named("zone", a.zone.String()), clickhouse.Named("accounts", accounts),
+		clickhouse.Named("measures", columns)))
 }
 
 // kept is the day before which trips may be gone, the first of all if the account keeps them for ever.

@@ -95,10 +95,11 @@ func TestARentalThatIsTakenUpAgainIsNoneUntilItIsBack(t *testing.T) {
 	a := w.vehicle("", "2026-02-01")
 	pickup := time.Date(2026, 2, 28, 10, 0, 0, 0, time.UTC)
 	miles := func(n int) *int { return &n }
-	rental := create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a), Channel: "turo",
-		PickupAt: record.InstantOf(pickup), ReturnAt: record.InstantOf(pickup.AddDate(0, 0, 2))}, Currency: "EUR", Timezone: "UTC",
+	back := record.InstantOf(pickup.AddDate(0, 0, 2))
+	rental := create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a),
+		Channel: "turo", PickupAt: record.InstantOf(pickup), ReturnAt: back}, Currency: "EUR", Timezone: "UTC",
 		Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup), PickupMileageMi: miles(100),
-		ReturnMileageMi: miles(150), ActualReturnAt: record.InstantOf(pickup.AddDate(0, 0, 2))})
+		ReturnMileageMi: miles(150), ActualReturnAt: back})
 	want := func(when, is string) {
 		t.Helper()
 		w.now = w.now.Add(time.Hour)
@@ -119,7 +120,8 @@ func TestARentalThatIsTakenUpAgainIsNoneUntilItIsBack(t *testing.T) {
 	})
 	want("when the return is undone", "false 1970-01-01   0 0 s false 0 mi")
 	update(w, w.base.Bookings, rental, func(b *record.Booking) {
-		b.Status, b.ActualReturnAt, b.ReturnMileageMi = record.BookingCompleted, record.InstantOf(pickup.AddDate(0, 0, 3)), miles(170)
+		b.Status, b.ReturnMileageMi = record.BookingCompleted, miles(170)
+		b.ActualReturnAt = record.InstantOf(pickup.AddDate(0, 0, 3))
 	})
 	want("when it is back again", "true 2026-03-03 turo EUR 1 259200 s true 70 mi")
 }
