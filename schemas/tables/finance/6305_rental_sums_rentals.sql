@@ -1,4 +1,4 @@
--- What else a completed rental was: so that reports of rentals ask no booking any more, as 5586 says that they must. completed: it is no longer, if the booking was taken up again
+-- What else a completed rental was: so that reports of rentals read nothing but this. completed: it is no longer, if the booking was taken up again
 -- or archived since. day: the local day of its return, in the zone of the booking. vehicle: that which came back; class, location
 -- (of the pickup), channel and customer as the booking has them. metered: the odometers were read at every pickup and return; odometer_mi is what they say then, and over_mi,
 -- unbilled_mi what of that is beyond the miles that the rate includes, and not charged for. missing: by leg, by how many percent the tank
