@@ -85,7 +85,7 @@ test-long: deps ## the tests that CI has no time for: more of the rental half, h
 	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost ./pipeline/webhook ./query/report
 
 .PHONY: test-race
-test-race: deps ## the tests of everything concurrent, with the race detector
+test-race: deps console ## the tests of everything concurrent, with the race detector
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -race -timeout 20m . ./api/... ./query/... ./pipeline/...
 
 .PHONY: test-kafka

@@ -130,6 +130,18 @@ func TestCustomersThatComeAgain(t *testing.T) {
 		"customers 3, active_m2 2, reached_m2 3, reached_m4 1")
 }
 
+// A tag that a vehicle has twice makes two of nothing: its rental is one of the tag, and of each other that it has.
+func TestATagThatStandsTwiceCountsOnce(t *testing.T) {
+	db := openReports(t)
+	record(t, db, "vehicles", 7, 1, "2026-01-01 00:00:00", `{"make":"Ford","model":"Focus","tags":["van","van","red"]}`)
+	record(t, db, "bookings", 7, 1, "2026-01-01 00:00:00", `{"status":"completed","channel":"direct","currency":"USD","vehicle_id":"veh_1",
+		"customer_id":"cus_1","actual_return_at":"2026-03-20T12:00:00Z","charges":[{"type":"time","amount":{"amount":1000}}]}`)
+	tags := ask(t, db, "customers", "tag")
+	for _, tag := range []string{"van", "red"} {
+		want(t, tags, tag, "customers 1, new_customers 1, returning_customers 0, rentals 1, returning_rentals 0, billed 1000")
+	}
+}
+
 // Today is 1 June 2026. For the first days of July there are: booking 1, of two days; 2, which was cancelled in May;
 // 3, in euros. A year before, as of 1 June 2025, there were: 11, of three days; 12, cancelled on 15 June 2025, of
 // one day; and not yet 13, confirmed on 10 June 2025, of four days. In the end 11 and 13 were rented.

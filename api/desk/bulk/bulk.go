@@ -145,15 +145,12 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 	var stand []*record.Draft
 	var posted []*books.Aside
 	for i, d := range drafts {
-		if outrun[i] == nil {
+		switch { // of one that met another error it is open whether it stands, and what it holds must stay
+		case outrun[i] == nil:
 			stand, posted = append(stand, d.Decided), append(posted, &d.posted)
-		} else {
+		case errors.Is(outrun[i], record.ErrMoved):
 			moved = append(moved, d)
-		}
-	}
-	for _, d := range moved {
-		if err := b.withdraw(ctx, d); err != nil {
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, b.withdraw(ctx, d))
 		}
 	}
 	// What stands is carried through, whatever became of the others.

@@ -2,6 +2,7 @@ package fact_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -124,6 +125,29 @@ func TestARentalThatIsTakenUpAgainIsNoneUntilItIsBack(t *testing.T) {
 		b.ActualReturnAt = record.InstantOf(pickup.AddDate(0, 0, 3))
 	})
 	want("when it is back again", "true 2026-03-03 turo EUR 1 259200 s true 70 mi")
+}
+
+// A rental in a zone that the server does not know keeps no facts from being made, and is of the account's day.
+func TestARentalInAZoneThatNobodyKnowsStopsNoFacts(t *testing.T) {
+	w := open(t, "America/New_York")
+	w.now = began.AddDate(0, 0, 4)
+	a := w.vehicle("", "2026-02-01")
+	pickup := time.Date(2026, 2, 28, 10, 0, 0, 0, time.UTC)
+	back := record.InstantOf(time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC)) // the evening before in New York
+	for _, zone := range []string{"Mars/Olympus_Mons", "Europe/Berlin"} {
+		create(w, w.base.Bookings, record.Booking{BookingFields: record.BookingFields{VehicleID: v1(a),
+			PickupAt: record.InstantOf(pickup), ReturnAt: back}, Currency: "EUR", Timezone: zone,
+			Status: record.BookingCompleted, ActualPickupAt: record.InstantOf(pickup), ActualReturnAt: back})
+	}
+	w.look()
+	var days []string
+	if err := w.db.QueryRow(t.Context(), `SELECT arraySort(groupArray(toString(day))) FROM rental_sums FINAL
+		WHERE account = 7 AND completed`).Scan(&days); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(days, []string{"2026-03-01", "2026-03-02"}) {
+		t.Errorf("rentals are of %v", days)
+	}
 }
 
 // Of a rental that is longer than trips are kept, those that are kept count whenever they come or go; the others stay.

@@ -1,4 +1,4 @@
-import { Failure, failureOf } from './api';
+import { Failure, failureOf, Once } from './api';
 import { say } from './settings.svelte';
 
 /** What a form or page sends: whether it is under way, and what was refused of the last. */
@@ -30,5 +30,26 @@ export class Sending {
 			this.busy = false;
 		}
 		return done;
+	}
+}
+
+/** What a page sends that has forms, of which one is open at a time. Opening one forgets what came of the one before. */
+export class Forms<F extends string> extends Sending {
+	open = $state<F | ''>('');
+	readonly once = new Once(); // of the form that is open
+
+	/** Opens a form, or closes it if it is open. */
+	begin(form: F) {
+		this.fault = null;
+		this.open = this.open === form ? '' : form;
+		this.once.drop();
+	}
+
+	/** Does what a form or an act without one asks for, closes the form, and shows what came of it. */
+	finish(what: () => Promise<unknown>, show: () => Promise<unknown>): Promise<boolean> {
+		return this.run(async () => {
+			await what();
+			this.open = '';
+		}, show);
 	}
 }
