@@ -19,8 +19,8 @@ func ZoneOf(names ...string) *time.Location {
 // zones are those that were read, by their names: as many as there are files of them.
 var zones sync.Map
 
-// Zone is time.LoadLocation, which reads and decodes a file each time, of what was not read before. A zone may be called
-// in endless ways that have more strokes than are needed; of these none is remembered.
+// Zone is time.LoadLocation, which reads and decodes a file each time, of what was not read before. A zone may be
+// called in endless ways that have more strokes than are needed; of these none is remembered.
 func Zone(name string) (*time.Location, error) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), nil
