@@ -83,7 +83,7 @@ var manyRows = []string{
 			currency, d, leg_vehicles[1], toUInt64(substring(vehicle_class_id, 5)), id, toUInt64(substring(customer_id, 5)),
 			toUInt64(substring(pickup_location_id, 5)), channel, 'booking', id
 		FROM (
-			SELECT *, arrayJoin(billed_on) AS d FROM bookings WHERE account = $account AND status IN ('active', 'completed')
+			SELECT *, toDate32(arrayJoin(JSONExtract(body, 'rate_snapshot', 'days', 'Array(Tuple(date String))')).1) AS d FROM bookings WHERE account = $account AND status IN ('active', 'completed')
 		)
 		ARRAY JOIN ['revenue.time', 'revenue.fees', 'contra.discount', 'cost.platform_fee', 'cost.repair', 'revenue.damage', 'accounts_receivable'] AS acc,
 			[1, 2, 3, 4, 5, 6, 7] AS n`,

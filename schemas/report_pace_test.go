@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
 )
 
 // randomBookings are bookings of all kinds, as rows to insert, whose days are within some months of the present and of
@@ -66,7 +67,9 @@ func TestPaceIsTheSameInReportAndForecast(t *testing.T) {
 	put(t, db, "INSERT INTO bookings (account, id, revision, created_at, updated_at, body) VALUES "+
 		strings.Join(randomBookings(rand.New(rand.NewPCG(1, 2)), present, 400), ", "))
 	parameters := clickhouse.Parameters{"account": "7", "from": "2026-01-01", "to": "2026-06-30",
-		"zone": "America/Chicago", "currency": "USD", "as_of": "['2025-02-28','2026-02-28']"}
+		"zone": "America/Chicago", "currency": "USD", "as_of": "['2025-02-28','2026-02-28']",
+		"accounts": chartAccounts, "measures": chartMeasures}
+	schematest.MakeBooked(t, db, parameters)
 	type sums map[string][6]float64 // by month: days and money now, then, and of then in the end
 	forecasts := map[string]sums{"[5]": {}, "[6]": {}, "[0]": {}, "[]": {}}
 	err := schemas.EachRow(clickhouse.Context(t.Context(), clickhouse.WithParameters(parameters)), db, "read the pace",

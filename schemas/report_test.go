@@ -41,15 +41,15 @@ func ask(t *testing.T, db driver.Conn, report, group string, settings ...string)
 	for i := 0; i < len(settings); i += 2 {
 		parameters[settings[i]] = settings[i+1]
 	}
-	if text := schemas.Query("report_" + report); strings.Contains(text, "FROM driving_days") ||
-		strings.Contains(text, "driven_mm") {
+	text := schemas.Query("report_" + report)
+	if strings.Contains(text, "FROM driving_days") || strings.Contains(text, "driven_mm") {
 		makeDriving(t, db, parameters)
 	}
-	if report == "rental_economics" {
-		makeRentals(t, db, parameters)
+	if strings.Contains(text, "FROM rental_sums") || strings.Contains(text, "FROM tax_bases") ||
+		strings.Contains(text, "FROM booking_sums") {
+		schematest.MakeBooked(t, db, parameters)
 	}
-	rows, err := db.Query(clickhouse.Context(t.Context(), clickhouse.WithParameters(parameters)),
-		schemas.Query("report_"+report))
+	rows, err := db.Query(clickhouse.Context(t.Context(), clickhouse.WithParameters(parameters)), text)
 	if err != nil {
 		t.Fatalf("%s by %s: %v", report, group, err)
 	}
@@ -91,17 +91,6 @@ func makeDriving(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
 		if err := db.Exec(ctx, schemas.Query(name)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-	}
-}
-
-// makeRentals makes what the rentals of the parameters' account came to.
-func makeRentals(t *testing.T, db driver.Conn, of clickhouse.Parameters) {
-	t.Helper()
-	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(clickhouse.Parameters{"account": of["account"],
-		"first": "0", "last": "18446744073709551615", "bookings": "[]", "kept": "1970-01-01", "zone": of["zone"],
-		"accounts": of["accounts"], "measures": of["measures"]}))
-	if err := db.Exec(ctx, schemas.Query("facts_rental_sums")); err != nil {
-		t.Fatalf("facts_rental_sums: %v", err)
 	}
 }
 

@@ -27,8 +27,6 @@ var Rollups = []Rollup{
 		"customer"}, []string{"amount", "entries", "checksum"}},
 	{"ledger_flows", []string{"account", "ledger_account", "local_date", "currency", "kind", "source", "booking",
 		"vehicle", "location", "channel", "customer", "purpose"}, []string{"amount", "debits", "entries", "checksum"}},
-	{"ledger_taxes", []string{"account", "currency", "booking", "purpose", "occurred_at", "transaction", "charged",
-		"local_date", "entry_no", "location", "channel"}, []string{"amount", "entries", "checksum"}},
 }
 
 // columns are those of the key and of the sums.
@@ -47,12 +45,6 @@ func into(column string) any {
 		return new(string)
 	case "amount", "debits", "entries":
 		return new(int64)
-	case "occurred_at":
-		return new(time.Time)
-	case "charged":
-		return new(uint8)
-	case "entry_no":
-		return new(uint32)
 	default:
 		return new(uint64)
 	}

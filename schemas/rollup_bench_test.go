@@ -40,7 +40,7 @@ func BenchmarkRollups(b *testing.B) {
 		}
 	}
 	b.Logf("%d entries in %.0f s", entries, time.Since(begun).Seconds())
-	for _, table := range []string{"ledger_entries", "ledger_days", "ledger_months", "ledger_flows", "ledger_taxes"} {
+	for _, table := range []string{"ledger_entries", "ledger_days", "ledger_months", "ledger_flows"} {
 		if err := db.Exec(ctx, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
 			b.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func BenchmarkRollups(b *testing.B) {
 		b.Fatal(done, err)
 	}
 	b.Logf("a look through %d months: %.1f s", len(months), time.Since(begun).Seconds())
-	for _, table := range []string{"ledger_days", "ledger_months", "ledger_flows", "ledger_taxes"} {
+	for _, table := range []string{"ledger_days", "ledger_months", "ledger_flows"} {
 		if err := db.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
 			b.Fatal(err)
 		}

@@ -141,12 +141,12 @@ func TestRollupsAreRepaired(t *testing.T) {
 func TestAFillTellsEachYear(t *testing.T) {
 	t.Parallel()
 	db := schematest.Open(t)
-	exec(t, db, "DETACH TABLE ledger_taxes_feed")
+	exec(t, db, "DETACH TABLE ledger_flows_feed")
 	enter(t, db, 0, 100)
 	enter(t, db, 100, 100)
 	exec(t, db, `INSERT INTO ledger_entries SELECT * REPLACE (toDate32(addYears(local_date, -1)) AS local_date, id + 1 AS id)
 		FROM ledger_entries`)
-	exec(t, db, "ATTACH TABLE ledger_taxes_feed")
+	exec(t, db, "ATTACH TABLE ledger_flows_feed")
 	lacking := differing(t, db)
 	var told []string
 	keys := 0

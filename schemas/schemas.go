@@ -197,8 +197,8 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 // rewrites finds the table and the commands of a file that has older parts written anew, which goes on behind it.
 var rewrites = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(MATERIALIZE (?:COLUMN|INDEX)[\s\S]*)`)
 
-// clears finds the table of a file that takes a column from the parts that there are.
-var clears = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(?:CLEAR|DROP|RENAME) COLUMN`)
+// clears finds the table of a file that takes a column or an index from the parts that there are.
+var clears = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(?:CLEAR|DROP|RENAME) (?:COLUMN|INDEX)`)
 
 // rewritten returns when what older files have written anew is done, where a file needs that: the server takes no
 // column from a table while it writes that anew.

@@ -103,14 +103,15 @@ func TestApplyBeginsNothingThatIsUnderWay(t *testing.T) {
 	}
 }
 
-// A column is cleared whose older parts another file has written anew, as of many bookings: that is waited for.
+// A column or an index is dropped while another file has older parts written anew, as of many bookings: that is waited
+// for.
 func TestApplyWaitsForWhatIsWrittenAnew(t *testing.T) {
 	t.Parallel()
 	db := schematest.Open(t)
 	for _, text := range []string{
 		"INSERT INTO bookings (account, id) VALUES (7, 1)", "SYSTEM STOP MERGES bookings",
-		"ALTER TABLE bookings MATERIALIZE COLUMN taxed SETTINGS mutations_sync = 0",
-		`ALTER TABLE schema_versions DELETE WHERE version IN ('5597_bookings_taxed_cleared', '5598_bookings_taxed_again')
+		"ALTER TABLE bookings MATERIALIZE COLUMN agreed_minor SETTINGS mutations_sync = 0",
+		`ALTER TABLE schema_versions DELETE WHERE version IN ('6313_bookings_without_taxed', '6316_bookings_without_pace')
 			SETTINGS mutations_sync = 2`,
 	} {
 		if err := db.Exec(t.Context(), text); err != nil {

@@ -128,6 +128,8 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 		{audit.Rentals, "billed days", []string{
 			"INSERT INTO rental_days SELECT * REPLACE (7 AS billed_days) FROM rental_days FINAL"}},
 		{audit.Rentals, "rental sums", []string{"ALTER TABLE rental_sums DELETE WHERE true SETTINGS mutations_sync = 2"}},
+		{audit.Rentals, "bookings on the books", []string{
+			"ALTER TABLE booking_sums DELETE WHERE true SETTINGS mutations_sync = 2"}},
 		{audit.Driven, "driven_mm", []string{
 			"INSERT INTO vehicle_days SELECT * REPLACE (driven_m + 1 AS driven_m) FROM vehicle_days FINAL"}},
 		{audit.Driven, "energy_wh", []string{
@@ -141,6 +143,10 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			contribution - 1 AS contribution, arrayMap(d -> (d.1, d.2 + 1), gps_by_day) AS gps_by_day,
 			computed_at + INTERVAL 1 SECOND AS computed_at) FROM rental_sums FINAL`}},
 		{audit.Rentals, "rental contribution", nil},
+		{audit.Rentals, "agreed", []string{`INSERT INTO booking_sums SELECT * REPLACE (arrayPushBack(agreed, 1) AS agreed,
+			computed_at + INTERVAL 1 SECOND AS computed_at) FROM booking_sums FINAL`}},
+		{audit.Rentals, "income of customers", []string{`INSERT INTO customer_sums SELECT * REPLACE (
+			arrayMap(sum -> sum + 1, income) AS income, computed_at + INTERVAL 1 SECOND AS computed_at) FROM customer_sums FINAL`}},
 		{audit.Driven, "rental metres", nil},
 	}, {
 		{audit.Rentals, "rental sums", []string{`INSERT INTO rental_sums SELECT * REPLACE (

@@ -86,7 +86,7 @@ const storeStage = "store"
 func stages(tables []string) []stage {
 	all := []stage{
 		{Name: "settled", Tables: []string{"record_settled", "pair_watches", "pair_marks", "fact_runs", "ledger_days",
-			"ledger_months", "ledger_flows", "ledger_taxes", "rollup_looks", "owner_share_looks"}},
+			"ledger_months", "ledger_flows", "rollup_looks", "owner_share_looks"}},
 		{Name: "entries", Tables: []string{"ledger_entries"}},
 		{Name: storeStage}, // everything else
 		{Name: "log", Tables: []string{"record_log"}},

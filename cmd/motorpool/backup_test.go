@@ -69,7 +69,9 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 			return "* EXCEPT (revision, written_at)"
 		case "events":
 			return "* EXCEPT (noted_at)"
-		case "vehicle_days", "vehicle_months", "rental_days", "rental_sums", "driving_days", "driving_months":
+		case "vehicle_days", "vehicle_months", "rental_days", "rental_sums", "booking_sums", "tax_bases", "customer_sums",
+			"driving_days",
+			"driving_months":
 			return "* EXCEPT (computed_at)"
 		}
 		return "*"

@@ -93,21 +93,33 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 				return err
 			}
 		}
-		step := fmt.Sprintf("facts_rental_sums with their use %d", year)
-		err := do(step, func() error {
-			accounts, measures, _ := ledger.Measured()
-			first, last := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC)
-			return db.Exec(within(ctx, step), schemas.Query("facts_rental_sums"), clickhouse.Named("account", uint64(7)),
-				clickhouse.Named("first", idAt(first)), clickhouse.Named("last", idAt(last)-1),
-				clickhouse.Named("bookings", []uint64{}), clickhouse.Named("kept", "1970-01-01"),
-				clickhouse.Named("zone", "America/New_York"),
-				clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
-		})
-		if err != nil {
-			return err
+		for _, name := range []string{"facts_rental_sums", "facts_tax_bases", "facts_booking_sums"} {
+			step := fmt.Sprintf("%s of version %d %d", name, schemas.FactsVersion, year)
+			err := do(step, func() error {
+				accounts, measures, _ := ledger.Measured()
+				first, last := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC)
+				return db.Exec(within(ctx, step), schemas.Query(name), clickhouse.Named("account", uint64(7)),
+					clickhouse.Named("first", idAt(first)), clickhouse.Named("last", idAt(last)-1),
+					clickhouse.Named("bookings", []uint64{}), clickhouse.Named("kept", "1970-01-01"),
+					clickhouse.Named("zone", "America/New_York"),
+					clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
-	return do("merged all", func() error { return merge(ctx, db) })
+	step := fmt.Sprintf("facts_customer_sums of version %d", schemas.FactsVersion)
+	if err := do(step, func() error {
+		accounts, measures, _ := ledger.Measured()
+		return db.Exec(within(ctx, step), schemas.Query("facts_customer_sums"), clickhouse.Named("account", uint64(7)),
+			clickhouse.Named("customers", []uint64{}), clickhouse.Named("accounts", accounts),
+			clickhouse.Named("measures", measures))
+	}); err != nil {
+		return err
+	}
+	step = fmt.Sprintf("merged all of version %d with customers", schemas.FactsVersion)
+	return do(step, func() error { return merge(ctx, db) })
 }
 
 // idAt is the smallest id of what was made at an instant or later.

@@ -23,6 +23,9 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		`INSERT INTO driving_months (account, month, vehicle, computed_at) SELECT number % 7, toDate32('2026-01-01'), number, now64(3) FROM numbers(5000)`,
 		`INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, now64(3), 1 FROM numbers(5000)`,
 		`INSERT INTO rental_sums (account, booking, computed_at, completed, day) SELECT number % 7, number, now64(3), true, toDate32('2026-01-01') + number % 90 FROM numbers(5000)`,
+		`INSERT INTO booking_sums (account, booking, computed_at, on_books, first, last) SELECT number % 7, number, now64(3), true, toDate32('2026-01-01') + number % 90 AS day, day FROM numbers(5000)`,
+		`INSERT INTO customer_sums (account, currency, customer, computed_at, months, income) SELECT number % 7, 'USD', number, now64(3), ['2026-01-01'], [1] FROM numbers(5000)`,
+		`INSERT INTO tax_bases (account, booking, local_date, currency, computed_at) SELECT number % 7, number, toDate32('2026-01-01') + number % 90, 'USD', now64(3) FROM numbers(5000)`,
 		`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, currency) SELECT number % 7, toDate32('2026-01-01') + number % 90, 'cash', number, 1, 'USD' FROM numbers(5000)`,
 		`INSERT INTO bookings (account, id, revision, created_at, updated_at, body) SELECT number % 7, number, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', '{}' FROM numbers(5000)`,
 		`INSERT INTO quotes (account, id, revision, created_at, updated_at, body) SELECT number % 7, number, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', '{}' FROM numbers(5000)`,
@@ -45,8 +48,8 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		"rental_days": "account local_date", "rental_sums": "account", "driving_days": "account local_date",
 		"driving_months": "account month", "ledger_entries": "account local_date", "ledger_days": "account local_date",
 		"ledger_months": "account month", "ledger_flows": "account ledger_account local_date",
-		"ledger_taxes": "account currency booking",
-		"bookings":     "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}
+		"tax_bases": "account", "booking_sums": "account", "customer_sums": "account currency",
+		"bookings": "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}
 	for _, name := range Names() {
 		d, seen := Named(name), 0
 		for _, group := range d.Groups {

@@ -20,9 +20,17 @@ var conditions = []condition{
 	{name: "by_traits", holds: func(q *Question) bool {
 		return slices.Contains([]string{"make", "model", "class", "location", "owner", "tag"}, q.Group)
 	}},
+	// and of those that it alone says, where bookings have classes and places of their own
+	{name: "by_keys", holds: func(q *Question) bool {
+		return slices.Contains([]string{"make", "model", "owner", "tag"}, q.Group)
+	}},
+	{name: "by_tags", holds: func(q *Question) bool { return q.Group == "tag" }},
 	{name: "by_vehicles", holds: func(q *Question) bool {
 		return !slices.Contains([]string{"booking", "channel", "customer"}, q.Group)
 	}},
+	// whose days are added up by months
+	{name: "by_months", holds: (*Question).byMonths},
+	{name: "by_days", holds: func(q *Question) bool { return !q.byMonths() }},
 	{name: "by_longer", holds: func(q *Question) bool { return q.Group != "day" && q.Group != "week" }},
 	{name: "of_entries", holds: (*Question).ofEntries},
 	{name: "of_facts", holds: func(q *Question) bool { return !q.ofEntries() }},
@@ -41,6 +49,11 @@ type condition struct {
 func (q *Question) ofEntries() bool {
 	by := cmp.Or(q.by, q.Group)
 	return q.Basis == Cash || by == "channel" || by == "customer" || len(q.Filters.Channels)+len(q.Filters.Customers) > 0
+}
+
+// byMonths says whether sums of whole months are enough.
+func (q *Question) byMonths() bool {
+	return q.Group != "day" && q.Group != "week" && q.Span.wholeMonths()
 }
 
 // mark is where a part begins or ends.

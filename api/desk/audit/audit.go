@@ -152,7 +152,10 @@ func (l look) of(check string) ([]Drift, error) {
 			return l.months(check, query, months)
 		})
 	case Rentals:
-		queries := []string{query, schemas.Query("audit_rental_sums"), schemas.Query("audit_rentals_counted")}
+		queries := []string{query}
+		for _, of := range []string{"rental_sums", "rentals_counted", "booking_sums", "tax_bases", "customer_sums"} {
+			queries = append(queries, schemas.Query("audit_"+of))
+		}
 		return each(l.ctx, queries, func(query string) ([]Drift, error) {
 			return l.rows(check, query, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
 		})

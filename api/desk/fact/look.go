@@ -149,7 +149,7 @@ func (f *Facts) lookSince(
 			some[id] = a
 		}
 	}
-	if err := f.bookingsChanged(ctx, some, since, entered, present, o); err != nil {
+	if err := f.recordsChanged(ctx, some, since, entered, present, o); err != nil {
 		return nil, err
 	}
 	pieces, err := f.changed(ctx, some, since, entered, o)
@@ -284,28 +284,38 @@ func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) e
 	return nil
 }
 
-// bookingsChanged makes the days of the bookings again of which something was written, and of those that are out.
-func (f *Facts) bookingsChanged(
+// recordsChanged makes the days of the bookings again of which something was written, and of those that are out, and
+// then what the books have of the customers of whom something was posted.
+func (f *Facts) recordsChanged(
 	ctx context.Context, all map[uint64]account, since, entered time.Time, out bool, o *outcome,
 ) error {
-	changed := map[uint64][]uint64{}
-	err := f.each(ctx, "facts_bookings_changed", []any{clickhouse.Named("since", since.UnixMilli()),
-		clickhouse.Named("entered", entered.UnixMilli()), clickhouse.Named("out", out)}, func(row schemas.Row) error {
-		var account uint64
-		var bookings []uint64
-		if err := row.Scan(&account, &bookings); err != nil {
+	for _, of := range []struct {
+		query string
+		args  []any
+		make  func(context.Context, account, []uint64) error
+	}{
+		{"facts_bookings_changed", []any{clickhouse.Named("since", since.UnixMilli()),
+			clickhouse.Named("entered", entered.UnixMilli()), clickhouse.Named("out", out)}, f.rentals},
+		{"facts_customers_changed", []any{clickhouse.Named("entered", entered.UnixMilli())}, f.customers},
+	} {
+		changed := map[uint64][]uint64{}
+		err := f.each(ctx, of.query, of.args, func(row schemas.Row) error {
+			var account uint64
+			var ids []uint64
+			if err := row.Scan(&account, &ids); err != nil {
+				return err
+			}
+			changed[account] = ids
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		changed[account] = bookings
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		// An account whose record has not come yet is none: the next look goes back to before it.
-		if a, ok := all[id]; ok && ctx.Err() == nil {
-			o.add(id, f.rentals(ctx, a, changed[id]))
+		for _, id := range slices.Sorted(maps.Keys(changed)) {
+			// An account whose record has not come yet is none: the next look goes back to before it.
+			if a, ok := all[id]; ok && ctx.Err() == nil {
+				o.add(id, of.make(ctx, a, changed[id]))
+			}
 		}
 	}
 	return ctx.Err()

@@ -54,6 +54,9 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if err := f.rentals(ctx, a, bookings); err != nil {
 		return err
 	}
+	if err := f.customers(ctx, a, []uint64{}); err != nil {
+		return err
+	}
 	months, err := f.monthsOfSlice(ctx, a)
 	if err != nil {
 		return err
@@ -155,14 +158,29 @@ func (f *Facts) statuses(ctx context.Context, account uint64, since time.Time) e
 		[]any{clickhouse.Named("account", account), clickhouse.Named("since", max(0, since.UnixMilli()))})
 }
 
-// bookingsBetween returns the bookings that may have days between two days, by id.
+// bookingsBetween returns the bookings that may have days between two days, by id; where these are the first or the
+// last of which the account may have facts, also those of before or after them, such as are yet to come.
 func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.Day) ([]uint64, error) {
+	first, last, err := f.extent(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if from <= first {
+		from = 0
+	}
+	if to >= last {
+		to = everAfter
+	}
 	return schemas.AllRows(ctx, f.DB, "find the bookings of days", schemas.Query("facts_rentals_between"), []any{
 		clickhouse.Named("account", a.id), clickhouse.Named("from", from.String()), clickhouse.Named("to", to.String()),
 	}, func(id *uint64, row schemas.Row) error { return row.Scan(id) })
 }
 
-// rentals makes the days of bookings again, and what these came to. The bookings are in the order of their ids.
+// everAfter is a day after all that is booked.
+var everAfter = ledger.DayOf(time.Date(2299, 1, 1, 0, 0, 0, 0, time.UTC), time.UTC)
+
+// rentals makes the days of bookings again, what these came to, on what they were taxed, and what was agreed for them.
+// The bookings are in the order of their ids.
 func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
 	work, ctx := f.sideBySide(ctx)
 	for some := range slices.Chunk(bookings, together) {
@@ -197,9 +215,24 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 		return err
 	}
 	accounts, columns, _ := ledger.Measured()
-	return f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()),
+	err = f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()),
 		clickhouse.Named("zone", a.zone.String()), clickhouse.Named("accounts", accounts),
 		clickhouse.Named("measures", columns)))
+	if err != nil {
+		return err
+	}
+	if err := f.exec(ctx, "facts_tax_bases", args); err != nil {
+		return err
+	}
+	return f.exec(ctx, "facts_booking_sums", append(args, clickhouse.Named("zone", a.zone.String())))
+}
+
+// customers makes what the books have of customers again, of all of them if none are named.
+func (f *Facts) customers(ctx context.Context, a account, customers []uint64) error {
+	accounts, columns, _ := ledger.Measured()
+	return f.exec(ctx, "facts_customer_sums", []any{clickhouse.Named("account", a.id),
+		clickhouse.Named("customers", customers), clickhouse.Named("accounts", accounts),
+		clickhouse.Named("measures", columns)})
 }
 
 // kept is the day before which trips may be gone, the first of all if the account keeps them for ever.

@@ -4,7 +4,7 @@ INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle, cla
 WITH toUnixTimestamp(actual_pickup_at) AS begins, toUnixTimestamp(if(status = 'completed', actual_return_at, toDateTime64('2030-01-01', 3, 'UTC'))) AS ends
 SELECT 7, toDate32(day), id, updated_at, leg_vehicles[-1], toUInt64(substring(vehicle_class_id, 5)), toUInt64(substring(customer_id, 5)),
     toUInt64(substring(pickup_location_id, 5)), channel, status,
-    least(ends, day * 86400 + 86400) - greatest(begins, day * 86400), has(billed_on, toDate32(day)),
+    least(ends, day * 86400 + 86400) - greatest(begins, day * 86400), has(JSONExtract(body, 'rate_snapshot', 'days', 'Array(Tuple(date String))').date, toString(toDate32(day))),
     [(toInt64(greatest(begins, day * 86400)), toInt64(least(ends, day * 86400 + 86400)))]
 FROM bookings
 ARRAY JOIN range(intDiv(begins, 86400), intDiv(ends - 1, 86400) + 1) AS day

@@ -4,7 +4,8 @@
 -- tax was taken back and charged again.
 INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, use_date, vehicle, class, booking,
     customer, location, channel, purpose, kind, source, occurred_at)
-WITH length(billed_on) AS days, billed_minor[1] AS price, billed_on[1] AS first, billed_on[-1] AS last, cityHash64(id) AS h,
+WITH JSONExtract(body, 'rate_snapshot', 'days', 'Array(Tuple(date String, amount Tuple(amount Int64)))') AS said,
+    arrayMap(d -> toDate32(d.date), said) AS billed_on, length(said) AS days, said[1].amount.amount AS price, billed_on[1] AS first, billed_on[-1] AS last, cityHash64(id) AS h,
     if(h % 3 = 0, 2500, 0) AS extra, tax_minor AS tax, days * price + extra + tax AS total,
     if(channel IN ('turo', 'getaround', 'ota'), intDiv(days * price, 5), 0) AS fee,
     if(intDiv(h, 3) % 10 < 7, first, last + intDiv(h, 30) % 40) AS paid_on, intDiv(h, 1200) % 100 > 0 AS pays,

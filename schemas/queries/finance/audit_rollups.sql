@@ -15,8 +15,7 @@ FROM
     FROM
     (
         SELECT account, arrayJoin(arrayConcat(['ledger_days', 'ledger_months'],
-                if(ledger_account IN (/*query ledger_flows_accounts*/), ['ledger_flows'], []),
-                if(ledger_account = 'tax_payable' AND kind = 'booking' AND startsWith(purpose, 'tax, '), ['ledger_taxes'], []))) AS rollup, 0 AS side, local_date AS day, ledger_account, currency, amount,
+                if(ledger_account IN (/*query ledger_flows_accounts*/), ['ledger_flows'], []))) AS rollup, 0 AS side, local_date AS day, ledger_account, currency, amount,
             if(rollup = 'ledger_flows', greatest(amount, 0), 0) AS debits, toInt64(1) AS entries, id AS checksum
         FROM ledger_entries FINAL
         UNION ALL
@@ -25,8 +24,6 @@ FROM
         SELECT account, 'ledger_months', 1, month, ledger_account, currency, amount, 0, entries, checksum FROM ledger_months
         UNION ALL
         SELECT account, 'ledger_flows', 1, local_date, ledger_account, currency, amount, debits, entries, checksum FROM ledger_flows
-        UNION ALL
-        SELECT account, 'ledger_taxes', 1, local_date, 'tax_payable', currency, amount, 0, entries, checksum FROM ledger_taxes
     )
     GROUP BY account, rollup, month, ledger_account, currency
 )

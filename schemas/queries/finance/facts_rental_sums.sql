@@ -8,7 +8,7 @@
 -- end_at_minmax; ledger_entries by account, the months from the first pickup on, and booking_bloom.
 INSERT INTO rental_sums (account, booking, computed_at, gps_m, revenue, contribution, gps_by_day, completed, day, vehicle, class, location, channel,
     customer, currency, rented_s, billed_days, metered, odometer_mi, over_mi, unbilled_mi, extra_mile_fee, missing, refuel_charged,
-    recharge_charged)
+    recharge_charged, returned_at, billed)
 WITH
     rentals AS
     (
@@ -48,7 +48,7 @@ WITH
             if(extra_mile_fee > 0, greatest(over_mi - intDiv(charged('mileage'), extra_mile_fee), 0), 0) AS unbilled_mi,
             CAST(arrayFilter(m -> m.2 > 0 OR m.3 > 0, arrayMap((v, f, b) -> (v, greatest(ifNull(f, 0.), 0.), greatest(ifNull(b, 0.), 0.)), leg_vehicles, leg_fuel,
                 leg_battery)), 'Array(Tuple(vehicle UInt64, fuel_pct Float64, battery_pct Float64))') AS missing,
-            charged('refuel') AS refuel_charged, charged('recharge') AS recharge_charged
+            charged('refuel') AS refuel_charged, charged('recharge') AS recharge_charged, actual_return_at AS returned_at, total_minor - tax_minor AS billed
         FROM bookings FINAL
         WHERE account = {account:UInt64} AND status = 'completed' AND archived_at IS NULL AND id BETWEEN {first:UInt64} AND {last:UInt64}
             AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
@@ -64,7 +64,7 @@ WITH
     (a, b, since, until) -> if(b > a, greatest(least(b, until) - greatest(a, since), 0) / (b - a), 1) AS share
 SELECT {account:UInt64}, g.booking, fromUnixTimestamp64Milli(greatest(toUnixTimestamp64Milli(now64(3)), g.made_at + 1), 'UTC'), arraySum(d -> d.2, g.by_day), g.earned,
     g.left_over, g.by_day, g.completed, u.day, u.vehicle, u.class, u.location, u.channel, u.customer, u.currency, u.rented_s, u.billed_days, u.metered, u.odometer_mi, u.over_mi,
-    u.unbilled_mi, u.extra_mile_fee, u.missing, u.refuel_charged, u.recharge_charged
+    u.unbilled_mi, u.extra_mile_fee, u.missing, u.refuel_charged, u.recharge_charged, u.returned_at, u.billed
 FROM
 (
     SELECT f.booking AS booking, max(f.fresh) AS completed, max(f.was) AS was, max(f.was_completed) AS was_completed, max(f.made_at) AS made_at,
@@ -110,8 +110,8 @@ FROM
         GROUP BY e.booking
         UNION ALL
         SELECT booking, false, ([], []), 0, 0, cityHash64(revenue, contribution, gps_by_day, day, vehicle, class, location, toString(channel), customer, toString(currency), rented_s,
-                billed_days, metered, odometer_mi, over_mi, unbilled_mi, extra_mile_fee, missing, refuel_charged, recharge_charged),
-            completed, toUnixTimestamp64Milli(computed_at), gps_by_day
+                billed_days, metered, odometer_mi, over_mi, unbilled_mi, extra_mile_fee, missing, refuel_charged, recharge_charged,
+                returned_at, billed), completed, toUnixTimestamp64Milli(computed_at), gps_by_day
         FROM rental_sums FINAL
         WHERE account = {account:UInt64} AND booking BETWEEN {first:UInt64} AND {last:UInt64}
             AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
@@ -120,5 +120,5 @@ FROM
 ) AS g
 LEFT JOIN uses AS u ON u.booking = g.booking
 WHERE if(g.completed, NOT g.was_completed OR g.was != cityHash64(g.earned, g.left_over, g.by_day, u.day, u.vehicle, u.class, u.location, u.channel, u.customer, u.currency, u.rented_s,
-    u.billed_days, u.metered, u.odometer_mi, u.over_mi, u.unbilled_mi, u.extra_mile_fee, u.missing, u.refuel_charged, u.recharge_charged), g.was_completed)
+    u.billed_days, u.metered, u.odometer_mi, u.over_mi, u.unbilled_mi, u.extra_mile_fee, u.missing, u.refuel_charged, u.recharge_charged, u.returned_at, u.billed), g.was_completed)
 SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -1,22 +1,19 @@
 -- What stood on the books for each class and local day from a year before the day `from` on until `to`: billed days, and what was agreed
 -- for them in one currency, by at which of the days as_of, which are in order: those from place `since` on and before
--- place `until`, counted from 0. What that means is said in booked_days.sql, of which this is made.
-WITH
-    -- when a day ends in a zone: the first quarter of an hour that is of a later one, in milliseconds since 1970
-    (day, zone) -> toInt64(arrayFirst(at -> toDate32(formatDateTime(toDateTime(at, 'UTC'), '%F', zone)) > day,
-        range(toUInt32(toInt32(day) * 86400 + 28800), toUInt32(toInt32(day) * 86400 + 144000), 900))) * 1000 AS ends_ms,
-    (
-        SELECT (groupArray(zone), groupArray(arrayMap(day -> ends_ms(day, zone), {as_of:Array(Date32)})))
-        FROM (/*query booked_zones*/)
-    ) AS zones
-SELECT class, toInt32(x.1) AS on_day, since, until, toInt64(count()) AS billed_days, sumIf(x.2, priced) AS agreed_minor, sumIf(x.3, priced) AS agreed_time_minor
+-- place `until`, counted from 0. What that means is said in facts_booking_sums.sql. The class is the one that was booked, or that of
+-- its vehicle where none was.
+-- EXPLAIN indexes=1: booking_sums by account, and by first_minmax and last_minmax; vehicles by account.
+WITH (/*query classes_of_vehicles*/) AS classes
+SELECT of_class AS class, toInt32(x.1) AS on_day, since, until, toInt64(count()) AS billed_days, sumIf(x.2, priced) AS agreed_minor,
+    sumIf(x.3, priced) AS agreed_time_minor
 FROM
 (
-    SELECT class, currency = {currency:String} AS priced, zones.2[indexOf(zones.1, local)] AS ends,
-        toUInt8(arrayCount(at -> at <= confirmed_ms, ends)) AS since, toUInt8(arrayCount(at -> at <= ended_ms, ends)) AS until,
-        arrayJoin(arrayFilter(x -> x.1 BETWEEN addYears({from:Date32}, -1) AND {to:Date32}, arrayZip(days, minors, time_minors))) AS x
-    FROM (/*query booked_days*/)
-    WHERE since < until
+    SELECT if(class = 0, transform(vehicle, classes.1, classes.2, toUInt64(0)), class) AS of_class, currency = {currency:String} AS priced,
+        toUInt8(arrayCount(day -> day < confirmed_on, {as_of:Array(Date32)})) AS since,
+        toUInt8(arrayCount(day -> day < ended_on, {as_of:Array(Date32)})) AS until,
+        arrayJoin(arrayFilter(x -> x.1 BETWEEN addYears({from:Date32}, -1) AND {to:Date32}, arrayZip(days, agreed, agreed_time))) AS x
+    FROM booking_sums FINAL
+    WHERE account = {account:UInt64} AND on_books AND since < until AND last >= addYears({from:Date32}, -1) AND first <= {to:Date32}
 )
 GROUP BY class, on_day, since, until
 ORDER BY class, on_day, since, until

@@ -16,23 +16,19 @@
 -- ratio rate_last_year money = revenue_last_year / priced_days_last_year: Revenue of a day that was on the books a year ago, on average.
 -- figure priced_days days: Of the days on the books, those priced in the currency.
 -- figure priced_days_last_year days: Of the days on the books a year ago, those priced in the currency.
--- What is on the books, on which days and for how much is said in booked_days.sql, of which this is made. Days of a 29th of February
--- stand with those of the 28th. A day is looked at once for itself, if it is on the books, and once for the year after, if it was then or
--- is: so many as these may be are first put together by numbers and days, and only what they come to has texts for keys.
--- EXPLAIN indexes=1: bookings by the account, and by billed_until_minmax and pickup_at_minmax.
+-- What is on the books, on which days and for how much is a fact (booking_sums), said in facts_booking_sums.sql. The class is the one that was
+-- booked, or that of its vehicle where none was. Days of a 29th of February stand with those of the 28th. A day is looked at once for itself,
+-- if it is on the books, and once for the year after, if it was then or is: so many as these may be are first put together by numbers and
+-- days, and only what they come to has texts for keys. Whole months are not taken apart into days (by_months).
+-- EXPLAIN indexes=1: booking_sums by account, and by first_minmax and last_minmax.
 WITH
-    -- when a day ends in a zone: the first quarter of an hour that is of a later one, in milliseconds since 1970
-    (day, zone) -> toInt64(arrayFirst(at -> toDate32(formatDateTime(toDateTime(at, 'UTC'), '%F', zone)) > day,
-        range(toUInt32(toInt32(day) * 86400 + 28800), toUInt32(toInt32(day) * 86400 + 144000), 900))) * 1000 AS ends_ms,
-    (
-        SELECT (groupArray(zone), groupArray(ends_ms(addYears({today:Date32}, -1), zone)), groupArray(ends_ms({today:Date32}, zone)))
-        FROM (/*query booked_zones*/)
-    ) AS zones,
+    (/*query classes_of_vehicles*/) AS classes,
     {group:String} IN ('day', 'week', 'month', 'quarter', 'year') AS by_time,
     -- the days that stand for one of the span a year later
     addYears({from:Date32}, -1) AS year_before, addYears({to:Date32}, -1) AS year_before_to,
     if(addYears(year_before, 1) < {from:Date32}, addDays(year_before, 1), year_before) AS past_from,
     if(addYears(addDays(year_before_to, 1), 1) <= {to:Date32}, addDays(year_before_to, 1), year_before_to) AS past_to,
+    {group:String} NOT IN ('day', 'week') AND toDayOfMonth({from:Date32}) = 1 AND toDayOfMonth(addDays({to:Date32}, 1)) = 1 AS by_months,
     bitTest(d.kinds, 0) AS priced, bitTest(d.kinds, 1) AS then, bitTest(d.kinds, 2) AS final, bitTest(d.kinds, 3) AS of_now, bitTest(d.kinds, 4) AS of_then
 SELECT
     multiIf(
@@ -50,21 +46,24 @@ FROM (
     SELECT number, if(by_time, x.1, toDate32('1970-01-01')) AS day, any(channel_word) AS word,
         -- in one number, as keys of few bytes are fast: what the booking is, and for which of the two the day counts
         toUInt8(kind + 8 * (x.1 BETWEEN {from:Date32} AND {to:Date32}) + 16 * (x.1 BETWEEN past_from AND past_to)) AS kinds,
-        count() AS n, sum(x.2) AS minor
+        sum(x.2) AS n, sum(x.3) AS minor
     FROM (
-        SELECT if({group:String} = 'channel', channel, '') AS channel_word,
-            transform(local, zones.1, zones.2, toInt64(0)) AS then_ms, transform(local, zones.1, zones.3, toInt64(0)) AS now_ms,
-            confirmed_ms < then_ms AND ended_ms >= then_ms AS was_then, confirmed_ms < now_ms AND ended_ms >= now_ms AS is_final,
+        SELECT if({group:String} = 'channel', toString(channel), '') AS channel_word,
+            if(booking_sums.class = 0, transform(vehicle, classes.1, classes.2, toUInt64(0)), booking_sums.class) AS of_class,
+            confirmed_on <= addYears({today:Date32}, -1) AND ended_on > addYears({today:Date32}, -1) AS was_then,
+            confirmed_on <= {today:Date32} AND ended_on > {today:Date32} AS is_final,
             (currency = {currency:String}) + 2 * was_then + 4 * is_final AS kind,
-            multiIf(by_time OR {group:String} = 'total', 0, {group:String} = 'class', class, {group:String} = 'location', location,
+            multiIf(by_time OR {group:String} = 'total', 0, {group:String} = 'class', of_class, {group:String} = 'location', location,
                 {group:String} = 'customer', customer, {group:String} = 'channel', cityHash64(channel), vehicle) AS number,
-            arrayJoin(arrayZip(days, minors)) AS x
-        FROM (/*query booked_days*/)
-        WHERE (was_then OR is_final)
+            arrayJoin(arrayConcat(CAST([], 'Array(Tuple(Date32, Int64, Int64))')
+                /*if by_months*/, if(by_months, arrayZip(months, month_days, month_agreed), [])/*end by_months*/
+                /*if by_days*/, if(by_months, [], arrayZip(days, arrayMap(d -> toInt64(1), days), agreed))/*end by_days*/)) AS x
+        FROM booking_sums FINAL
+        WHERE account = {account:UInt64} AND on_books AND last >= year_before AND first <= {to:Date32} AND (was_then OR is_final)
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
-            AND (empty({classes:Array(UInt64)}) OR class IN {classes:Array(UInt64)})
+            AND (empty({classes:Array(UInt64)}) OR of_class IN {classes:Array(UInt64)})
             AND (empty({locations:Array(UInt64)}) OR location IN {locations:Array(UInt64)})
-            AND (empty({channels:Array(String)}) OR channel IN {channels:Array(String)})
+            AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, channel))
             AND (empty({customers:Array(UInt64)}) OR customer IN {customers:Array(UInt64)})
             /*if chosen*/AND (empty({owners:Array(UInt64)}) AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
                 OR vehicle IN (/*query vehicles_held*/))/*end chosen*/

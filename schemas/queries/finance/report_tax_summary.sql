@@ -20,30 +20,10 @@
 -- figure entries count: How many entries of the ledger what is owed was.
 -- ratio rate percent = known_tax / taxable: The rate: of one tax its own but for the rounding of each bill, of several, or of one whose
 --   rate changed, on average.
--- A tax on a bill says its name in the purpose of its entry ("tax, State tax"); what is paid has none, and is of no category. Entries
--- do not say on what a tax was charged, and papers do not stand for every booking; the charges of a booking say it (bookings.taxed):
--- for what the tax came to after each line, on what that was. Entries of a booking and tax in the order in which they became known,
--- what is taken back first, come to the same sums, so that each entry's net amount is that after it less that before it, and those of
--- a booking add up to its own. What comes to a sum in between is divided by the rate. So tax is to the minor unit that of the ledger.
--- ledger_taxes has these entries by booking and tax in that order, so that what each came to is summed along it; a row that is taken back
--- again by the next, of the same entry, changes nothing. It is read from the first booking of the span to the last (reach), whenever their
--- entries are of; if the span has few of these bookings (few), as with a correction of an old one, its own alone.
--- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date; ledger_taxes by account, currency and booking; bookings by
--- account and id.
-WITH
-    spans AS (
-        SELECT booking FROM ledger_flows
-        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
-            AND ledger_account = 'tax_payable' AND kind = 'booking'
-    ),
-    (SELECT (min(booking), max(booking), count()) FROM spans) AS reach,
-    (SELECT count() FROM bookings WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2) > 4 * reach.3 AS few,
-    -- the net amount of what a tax came to, by the points that its booking has for all its taxes
-    (amount, name, taxed) -> if(amount != 0 AND length(taxed) = 1 AND taxed.name[1] = name AND taxed.tax[1] = amount, taxed.base[1], multiIf(
-        amount = 0, 0,
-        arrayExists(p -> p.name = name AND p.tax = amount, taxed), arrayLast(p -> p.name = name AND p.tax = amount, taxed).base,
-        arrayFirst(p -> p.name = name, taxed).rate_bp = 0, 0,
-        toInt64(round(amount * 10000 / arrayFirst(p -> p.name = name, taxed).rate_bp)))) AS net
+-- A tax on a bill says its name in the purpose of its entry ("tax, State tax"); what is paid has none, and is of no category. On what the
+-- taxes of a booking were charged is a fact (tax_bases), made of its charges: so tax is to the minor unit that of the ledger, and what is
+-- taxable, with the tax that is known, comes a moment later.
+-- EXPLAIN indexes=1: ledger_flows by account, ledger_account and local_date; tax_bases by account, and by local_date_minmax.
 SELECT multiIf({group:String} = 'total', '', {group:String} = 'category', e.name,
         {group:String} = 'jurisdiction', trimLeft(concat(if(e.location = 0, '', concat('loc_', toString(e.location))), ' ', e.name)),
         {group:String} = 'location', if(e.location = 0, '', toString(e.location)), {group:String} = 'channel', e.channel, toString(toDate32(dateTrunc(
@@ -60,25 +40,9 @@ FROM (
     WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
         AND ledger_account IN ('tax_payable', 'tax_receivable')
     UNION ALL
-    SELECT t.day, t.name, t.location, t.channel, false, 0, 0, 0, 0, 0,
-        net(t.sofar, t.name, b.taxed) - if(t.sofar = t.posted, 0, net(t.sofar - t.posted, t.name, b.taxed)),
-        if(arrayFirst(p -> p.name = t.name, b.taxed).rate_bp != 0, t.posted, 0)
-    FROM (
-        SELECT id, taxed FROM bookings FINAL
-        WHERE account = {account:UInt64} AND id BETWEEN reach.1 AND reach.2 AND (NOT few OR id IN (SELECT booking FROM spans WHERE few))
-    ) AS b
-    INNER JOIN (
-        SELECT *
-        FROM (
-            SELECT local_date AS day, booking, substring(purpose, 6) AS name, location, channel, -amount AS posted,
-                sum(posted) OVER (PARTITION BY booking, purpose ORDER BY occurred_at, transaction, charged, local_date, entry_no
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
-            FROM ledger_taxes
-            WHERE account = {account:UInt64} AND currency = {currency:String} AND booking BETWEEN reach.1 AND reach.2
-                AND (NOT few OR booking IN (SELECT booking FROM spans WHERE few))
-        )
-        WHERE day BETWEEN {from:Date32} AND {to:Date32}
-    ) AS t ON b.id = t.booking
+    SELECT local_date, name, location, CAST(channel, 'String'), false, 0, 0, 0, 0, 0, base, known
+    FROM tax_bases FINAL
+    WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND currency = {currency:String}
 ) AS e
 WHERE (empty({locations:Array(UInt64)}) OR e.location IN {locations:Array(UInt64)})
     AND (empty({channels:Array(String)}) OR has({channels:Array(String)}, e.channel))

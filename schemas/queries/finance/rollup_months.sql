@@ -12,7 +12,5 @@ FROM
     SELECT DISTINCT month FROM ledger_months WHERE {since:Int64} = 0
     UNION ALL
     SELECT DISTINCT local_date FROM ledger_flows WHERE {since:Int64} = 0
-    UNION ALL
-    SELECT DISTINCT local_date FROM ledger_taxes WHERE {since:Int64} = 0
 )
 ORDER BY month

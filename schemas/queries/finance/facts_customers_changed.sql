@@ -1,0 +1,7 @@
+-- The customers of all accounts of whom entries of the ledger were written at an instant or later, by the clock of these.
+-- EXPLAIN indexes=1: ledger_entries by entered_at_minmax.
+SELECT account, arraySort(groupUniqArray(customer)) AS customers
+FROM ledger_entries
+WHERE entered_at >= fromUnixTimestamp64Milli({entered:Int64}, 'UTC') AND customer != 0
+GROUP BY account
+ORDER BY account

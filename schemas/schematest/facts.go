@@ -1,0 +1,26 @@
+package schematest
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet/schemas"
+)
+
+// MakeBooked makes the facts of an account's bookings and customers that reports read, of its bookings and its ledger
+// as they stand. Parameters of it are account, zone, accounts and measures, as those queries have them.
+func MakeBooked(t testing.TB, db driver.Conn, of clickhouse.Parameters) {
+	t.Helper()
+	of = maps.Clone(of)
+	maps.Copy(of, clickhouse.Parameters{"first": "0", "last": "18446744073709551615", "bookings": "[]", "customers": "[]",
+		"kept": "1970-01-01"})
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(of))
+	for _, name := range []string{"facts_rental_sums", "facts_tax_bases", "facts_booking_sums", "facts_customer_sums"} {
+		if err := db.Exec(ctx, schemas.Query(name)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
