@@ -90,7 +90,7 @@ test('an inspection is made with a telephone: its list comes again, and what fai
 	await expect(point('Tyres').getByLabel('What is wrong')).toHaveValue('Worn, front left');
 	await page.getByLabel('Inspected by').fill('Grace');
 	await page.getByRole('button', { name: 'All others are in order' }).click();
-	await expect(page.getByText('1 issues follow from it.')).toBeVisible();
+	await expect(page.getByText('Issues that follow: 1')).toBeVisible();
 	await look(page, 'inspection-form');
 	await page.setViewportSize({ width: 390, height: 844 });
 	await submit.click();
