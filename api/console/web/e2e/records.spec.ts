@@ -44,7 +44,7 @@ test("a workshop's day: a task and its schedule are made, what is due is put off
 	await expect(page.getByText('Empty for that of the task: every 5,000 mi or every 12 months.')).toBeVisible();
 	await page.getByLabel('Vehicle', { exact: true }).selectOption(`Anvil ${mark}`);
 	await page.getByLabel('Last done on').fill('2026-01-10');
-	await page.getByLabel(/^Last done at/).fill('6000');
+	await page.getByLabel('Last done at (mi)').fill('6000');
 	await page.getByLabel('Told of again, days before').fill('30, 4000');
 	await save();
 	await expect(page.getByLabel('Told of again, days before')).toHaveAttribute('aria-invalid', 'true');
