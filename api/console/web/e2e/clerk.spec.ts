@@ -271,6 +271,7 @@ for (const theme of ['light', 'dark'] as const) {
 				pickup: `/bookings/${booking}/pickup`, customers: '/customers', customer: `/customers/${customer}`, 'customer-edit': `/customers/${customer}/edit`,
 				vehicles: '/vehicles', vehicle: `/vehicles/${van}`, 'vehicle-edit': `/vehicles/${van}/edit`, maintenance: '/maintenance', order: `/maintenance/${order}`, 'order-edit': `/maintenance/${order}/edit`,
 				later: '/maintenance?later=1', tasks: '/maintenance/tasks', task: '/maintenance/tasks/new', schedules: '/maintenance/schedules', schedule: '/maintenance/schedules/new',
+				issues: '/maintenance/issues', 'issue-new': '/maintenance/issues/new', inspections: '/maintenance/inspections', 'inspection-new': '/maintenance/inspections/new',
 				'booking-history': `/bookings/${booking}?history=1`, 'customer-history': `/customers/${customer}?history=1`,
 			};
 			for (const [name, at] of Object.entries(pages)) {
