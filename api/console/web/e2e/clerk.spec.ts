@@ -166,6 +166,44 @@ test('a booking is dragged: what is in the way is said before it is let go, and 
 	expect(faults).toEqual([]);
 });
 
+test('a return that is dragged is extended once: what is lost on the way is sent again under its key, what was done is seen', async ({ page, request }) => {
+	const faults = watch(page);
+	const { booking } = await open(request);
+	const keys: string[] = [];
+	page.on('request', (r) => {
+		if (r.url().endsWith('/extend')) keys.push(r.headers()['idempotency-key'] ?? '');
+	});
+	await enter(page, '/bookings');
+	const bar = page.locator(`a[href="/bookings/${booking}"]`);
+	const longer = async () => {
+		const box = (await bar.boundingBox())!;
+		const dayWidth = (await page.locator('.head .cell').first().boundingBox())!.width;
+		await page.mouse.move(box.x + box.width - 4, box.y + box.height / 2);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width - 4 + dayWidth, box.y + box.height / 2, { steps: 4 });
+		await expect(page.getByRole('status').filter({ hasText: 'free' })).toBeVisible();
+		await page.mouse.up();
+	};
+	const told = (text: string) => expect(page.getByRole('status').filter({ hasText: text })).toBeVisible();
+	await page.route('**/extend', (route) => route.abort(), { times: 1 });
+	await longer();
+	await told('The server does not answer');
+	await page.route('**/extend', async (route) => {
+		await route.fetch();
+		await route.abort();
+	}, { times: 1 });
+	await longer();
+	await told('was changed');
+	expect(keys).toHaveLength(2);
+	expect(keys[0]).toBeTruthy();
+	expect(keys[1]).toBe(keys[0]);
+	await page.getByRole('button', { name: 'Undo' }).click(); // another act, under another key
+	await told('as it was before');
+	expect(keys).toHaveLength(3);
+	expect(keys[2]).not.toBe(keys[0]);
+	expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
+});
+
 test('customers, vehicles and work orders are made and changed', async ({ page, request }) => {
 	const faults = watch(page);
 	await open(request);
@@ -233,6 +271,7 @@ for (const theme of ['light', 'dark'] as const) {
 				pickup: `/bookings/${booking}/pickup`, customers: '/customers', customer: `/customers/${customer}`, 'customer-edit': `/customers/${customer}/edit`,
 				vehicles: '/vehicles', vehicle: `/vehicles/${van}`, 'vehicle-edit': `/vehicles/${van}/edit`, maintenance: '/maintenance', order: `/maintenance/${order}`, 'order-edit': `/maintenance/${order}/edit`,
 				later: '/maintenance?later=1', tasks: '/maintenance/tasks', task: '/maintenance/tasks/new', schedules: '/maintenance/schedules', schedule: '/maintenance/schedules/new',
+				issues: '/maintenance/issues', 'issue-new': '/maintenance/issues/new', inspections: '/maintenance/inspections', 'inspection-new': '/maintenance/inspections/new',
 				'booking-history': `/bookings/${booking}?history=1`, 'customer-history': `/customers/${customer}?history=1`,
 			};
 			for (const [name, at] of Object.entries(pages)) {

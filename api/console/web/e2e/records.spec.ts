@@ -44,7 +44,7 @@ test("a workshop's day: a task and its schedule are made, what is due is put off
 	await expect(page.getByText('Empty for that of the task: every 5,000 mi or every 12 months.')).toBeVisible();
 	await page.getByLabel('Vehicle', { exact: true }).selectOption(`Anvil ${mark}`);
 	await page.getByLabel('Last done on').fill('2026-01-10');
-	await page.getByLabel(/^Last done at/).fill('6000');
+	await page.getByLabel('Last done at (mi)').fill('6000');
 	await page.getByLabel('Told of again, days before').fill('30, 4000');
 	await save();
 	await expect(page.getByLabel('Told of again, days before')).toHaveAttribute('aria-invalid', 'true');
@@ -337,5 +337,43 @@ test('what is sent again because its answer was lost is done once: an expense, a
 	await expect(page.getByRole('alert').first()).toContainText('It was done');
 	await expect(block).toHaveCount(0);
 	expect(await blocks()).toHaveLength(2);
+	expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
+});
+
+test('what a business sets up is made once, though the answer was lost and it is sent again', async ({ page, request }) => {
+	const faults = watch(page);
+	const name = `Twice ${mark}`;
+	const forms: [string, string, () => Promise<unknown>][] = [
+		['/vehicles/classes/new', '/v1/vehicle_classes', async () => {
+			await page.getByLabel('Name', { exact: true }).fill(name);
+			await page.getByLabel('Code').fill(`t${mark}`);
+		}],
+		['/vehicles/locations/new', '/v1/locations', () => page.getByLabel('Name', { exact: true }).fill(name)],
+		['/vehicles/devices/new', '/v1/devices', async () => {
+			await page.getByLabel('Name', { exact: true }).fill(name);
+			await page.getByLabel('Its number').fill(`twice-${mark}`);
+		}],
+		['/money/rates/new', '/v1/rate_plans', async () => {
+			await page.getByLabel('Name', { exact: true }).fill(name);
+			await page.getByLabel(/^Daily rate/).fill('50');
+		}],
+		['/rules/new', '/v1/alert_rules', () => page.getByLabel('Name of the rule').fill(name)],
+	];
+	await enter(page, '/vehicles');
+	for (const [at, path, fill] of forms) {
+		await show(page, at);
+		await fill();
+		await page.route(`**${path}`, async (route) => {
+			await route.fetch();
+			await route.abort();
+		}, { times: 1 });
+		const save = page.getByRole('button', { name: 'Save' });
+		await save.click();
+		await expect(page.getByRole('alert').filter({ hasText: 'The server does not answer' })).toBeVisible();
+		await save.click();
+		await expect(save, at).toHaveCount(0);
+		const { data } = await get<{ data: { name: string }[] }>(request, `${path}?per_page=100&sort=-created_at`);
+		expect(data.filter((one) => one.name === name), path).toHaveLength(1);
+	}
 	expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
 });

@@ -7,6 +7,8 @@ export const tabs = [
 
 export const maintenance = [
 	{ href: '/maintenance', name: 'dueAndOrders' },
+	{ href: '/maintenance/issues', name: 'issues' },
+	{ href: '/maintenance/inspections', name: 'inspections' },
 	{ href: '/maintenance/tasks', name: 'serviceTasks' },
 	{ href: '/maintenance/schedules', name: 'schedules' },
 ] as const;

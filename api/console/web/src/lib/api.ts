@@ -13,6 +13,7 @@ const withKey: Middleware = {
 	onResponse({ response }) {
 		if (response.status === 401) session.ended();
 	},
+	onError: () => new Failure(0, { detail: say('noAnswer') }),
 };
 
 /** The interface, typed by its own description. */
@@ -119,7 +120,9 @@ export async function everyPage<T>(page: (cursor?: string) => Promise<Paged<T>>,
 
 /** Saves an answer of the interface as a file. A link would not carry a key. */
 export async function download(path: string, name: string) {
-	const response = await fetch(path, { headers: session.headers() });
+	const response = await fetch(path, { headers: session.headers() }).catch(() => {
+		throw new Failure(0, { detail: say('noAnswer') });
+	});
 	if (!response.ok) {
 		const problem = (await response.json().catch(() => ({}))) as Problem;
 		throw new Failure(response.status, { title: response.statusText, ...problem });

@@ -91,6 +91,7 @@ class Fleet {
 		const again = setInterval(() => document.hidden || this.#loading || void this.#load(), 60_000);
 		const late = setTimeout(() => this.loaded || void this.#load(), 2000); // somebody may hold the stream back
 		stop.addEventListener('abort', () => (clearInterval(again), clearTimeout(late)));
+		void this.#first(stop);
 		this.#worker = new StreamWorker();
 		this.#worker.onmessage = ({ data }: MessageEvent<Batch>) => this.#heard(data);
 		this.#worker.postMessage({ path: '/v1/stream?types=vehicle.location.updated,alerts', credential: session.headers() });
@@ -111,6 +112,19 @@ class Fleet {
 		return this.#load();
 	}
 
+	#page(cursor?: string) {
+		return answered(api.GET('/v1/vehicles', { params: { query: { per_page: 100, fields, ...(cursor ? { cursor } : {}) } } }));
+	}
+
+	/** Loads the first vehicles while the stream is not there yet, so that they can be drawn; of most accounts these are all. */
+	async #first(stop: AbortSignal) {
+		const page = await this.#page().catch(() => null); // the whole list says what is wrong
+		if (!page || this.loaded || stop.aborted) return;
+		for (const record of page.data ?? []) this.#take(record);
+		this.loaded = !page.pagination.next_cursor;
+		this.#changed();
+	}
+
 	/** Loads the vehicles, or loads them again: what is known from the stream and is newer stays. Once at a time. */
 	async #load() {
 		if (this.#loading) {
@@ -122,10 +136,7 @@ class Fleet {
 		try {
 			const there = new Set<string>();
 			await everyPage(
-				(cursor) =>
-					answered(
-						api.GET('/v1/vehicles', { params: { query: { per_page: 100, fields, ...(cursor ? { cursor } : {}) } } }),
-					),
+				(cursor) => this.#page(cursor),
 				(records) => {
 					for (const record of records) {
 						there.add(record.id);

@@ -4,7 +4,7 @@ import { say } from './settings.svelte';
 
 // Names of what records point at. They are asked for once, when a page first shows one.
 
-type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks' | 'vehicles' | 'bookings' | 'users' | 'api_keys';
+type Kind = 'customers' | 'vehicle_classes' | 'locations' | 'tasks' | 'vehicles' | 'bookings' | 'users' | 'api_keys' | 'issues' | 'work_orders';
 
 class Names {
 	#known = $state<Record<string, string>>({});
@@ -71,6 +71,8 @@ class Names {
 		else if (kind === 'bookings') this.note(id, (await answered(api.GET('/v1/bookings/{id}', params))).number);
 		else if (kind === 'users') this.note(id, (await answered(api.GET('/v1/users/{id}', params))).name);
 		else if (kind === 'api_keys') this.note(id, (await answered(api.GET('/v1/api_keys/{id}', params))).name);
+		else if (kind === 'issues') this.note(id, (await answered(api.GET('/v1/maintenance/issues/{id}', params))).description);
+		else if (kind === 'work_orders') this.note(id, (await answered(api.GET('/v1/maintenance/work_orders/{id}', params))).number);
 		else this.note(id, (await answered(api.GET('/v1/maintenance/tasks/{id}', params))).name);
 	}
 }

@@ -1,6 +1,7 @@
 // The words for states and kinds of the pages of money and of the platform; states.ts has them among all others.
 
 const en: Record<string, string> = {
+	'severity:safety_critical': 'Affects safety', wont_fix: 'Left as it is', pass: 'In order', fail: 'Not in order', na: 'Does not apply', dvir: "Driver's report", battery_cycles: 'Battery cycles',
 	credit_notes: 'Credit notes', 'maintenance/tasks': 'Service tasks', 'maintenance/schedules': 'Service schedules', 'maintenance/work_orders': 'Work orders',
 	'maintenance/issues': 'Issues', 'maintenance/inspections': 'Inspections', oauth_client: 'Program', oauth_grant: 'Consent', api_key: 'API key', totp: 'Code of an app',
 	role_owner: 'Owner', role_manager: 'Manager', role_clerk: 'Clerk', role_analyst: 'Analyst', role_driver: 'Driver', mon: 'Monday', tue: 'Tuesday', wed: 'Wednesday', thu: 'Thursday',
@@ -11,6 +12,8 @@ const en: Record<string, string> = {
 };
 
 const de: Record<string, string> = {
+	'severity:low': 'Gering', 'severity:medium': 'Mittel', 'severity:high': 'Schwer', 'severity:safety_critical': 'Gefährdet die Sicherheit', wont_fix: 'Bleibt so', pass: 'In Ordnung', fail: 'Nicht in Ordnung', na: 'Entfällt',
+	dvir: 'Bericht des Fahrers', battery_cycles: 'Ladezyklen',
 	invoices: 'Rechnungen', credit_notes: 'Gutschriften', receipts: 'Quittungen', deposit_statements: 'Kautionsabrechnungen', agreements: 'Mietverträge', owner_statements: 'Halterabrechnungen', credited: 'Gutgeschrieben', issuing: 'Wird ausgestellt',
 	matched: 'Zugeordnet', unmatched: 'Nicht zugeordnet', billed: 'Berechnet', disputed: 'Bestritten', imported: 'Importiert', expense: 'Ausgabe', payment: 'Zahlung', journal_entry: 'Buchung von Hand', 
 	revoked: 'Widerrufen', enabled: 'An', paused: 'Angehalten', disabled: 'Aus', retrying: 'Neuer Versuch', skipped: 'Ausgelassen', superseded: 'Ersetzt', queued: 'Wartet', running: 'Läuft', done: 'Fertig',
@@ -28,6 +31,8 @@ const de: Record<string, string> = {
 };
 
 const es: Record<string, string> = {
+	'severity:low': 'Leve', 'severity:medium': 'Media', 'severity:high': 'Grave', 'severity:safety_critical': 'Afecta a la seguridad', wont_fix: 'Se deja así', pass: 'En orden', fail: 'No está en orden', na: 'No procede',
+	dvir: 'Parte del conductor', battery_cycles: 'Ciclos de batería',
 	invoices: 'Facturas', credit_notes: 'Abonos', receipts: 'Recibos', deposit_statements: 'Liquidaciones de depósito', agreements: 'Contratos', owner_statements: 'Liquidaciones de propietarios', credited: 'Abonada', issuing: 'Emitiéndose',
 	matched: 'Asociado', unmatched: 'Sin asociar', billed: 'Cobrado al cliente', disputed: 'Impugnado', imported: 'Importado', expense: 'Gasto', payment: 'Cobro', journal_entry: 'Asiento manual',
 	revoked: 'Revocada', enabled: 'Activo', paused: 'En pausa', disabled: 'Desactivado', retrying: 'Reintentando', skipped: 'Omitido', superseded: 'Sustituido', queued: 'En cola', running: 'En marcha', done: 'Hecho',

@@ -2,6 +2,7 @@ import { docsTexts } from './texts.docs';
 import { mapTexts } from './texts.map';
 import { office } from './texts.office';
 import { setup } from './texts.setup';
+import { yard } from './texts.yard';
 
 // All words of the console, by language: these, and those of the other catalogues. TypeScript holds each language against
 // English.
@@ -75,6 +76,7 @@ const en = {
 	units: 'Units',
 	language: 'Language',
 	failed: 'That did not work',
+	noAnswer: 'The server does not answer. Look at the connection, and try again.',
 	doneUnshown: 'It was done, but what came of it could not be loaded. Come to this page again to see it.',
 	mapLabel: 'Map of the vehicles',
 	vehiclesShown: '{n} of {all} vehicles',
@@ -465,6 +467,7 @@ const de: Record<Own, string> = {
 	units: 'Einheiten',
 	language: 'Sprache',
 	failed: 'Das hat nicht geklappt',
+	noAnswer: 'Der Server antwortet nicht. Sehen Sie nach der Verbindung und versuchen Sie es noch einmal.',
 	doneUnshown: 'Es ist getan, doch was daraus wurde, ließ sich nicht laden. Öffnen Sie diese Seite noch einmal, um es zu sehen.',
 	mapLabel: 'Karte der Fahrzeuge',
 	vehiclesShown: '{n} von {all} Fahrzeugen',
@@ -853,6 +856,7 @@ const es: Record<Own, string> = {
 	units: 'Unidades',
 	language: 'Idioma',
 	failed: 'No ha funcionado',
+	noAnswer: 'El servidor no responde. Compruebe la conexión y vuelva a intentarlo.',
 	doneUnshown: 'Está hecho, pero no se pudo cargar el resultado. Vuelva a abrir esta página para verlo.',
 	mapLabel: 'Mapa de los vehículos',
 	vehiclesShown: '{n} de {all} vehículos',
@@ -1179,18 +1183,18 @@ export type Language = keyof typeof languages;
 type Apart<Key> = [Key] extends [never] ? unknown : { inTwoCatalogues: Key };
 
 /** Puts catalogues together. A key that two of them have is an error of types, as one would hide the other. */
-function together<A, B, C, D, E>(
+function together<A, B, C, D, E, F>(
 	a: A, b: B & Apart<keyof A & keyof B>, c: C & Apart<keyof (A & B) & keyof C>, d: D & Apart<keyof (A & B & C) & keyof D>,
-	e: E & Apart<keyof (A & B & C & D) & keyof E>,
-): A & B & C & D & E {
-	return Object.assign({}, a, b, c, d, e);
+	e: E & Apart<keyof (A & B & C & D) & keyof E>, f: F & Apart<keyof (A & B & C & D & E) & keyof F>,
+): A & B & C & D & E & F {
+	return Object.assign({}, a, b, c, d, e, f);
 }
 
-const whole = together(office.en, mapTexts.en, docsTexts.en, setup.en, en);
+const whole = together(office.en, mapTexts.en, docsTexts.en, setup.en, yard.en, en);
 export type Text = keyof typeof whole;
 
 export const catalogue: Record<Language, Record<Text, string>> = {
 	en: whole,
-	de: together(office.de, mapTexts.de, docsTexts.de, setup.de, de),
-	es: together(office.es, mapTexts.es, docsTexts.es, setup.es, es),
+	de: together(office.de, mapTexts.de, docsTexts.de, setup.de, yard.de, de),
+	es: together(office.es, mapTexts.es, docsTexts.es, setup.es, yard.es, es),
 };

@@ -118,11 +118,16 @@ export function ownTiles(): Promise<Tiles | null> {
 	return own;
 }
 
-/** The style of the map in some colours, with the operator's own tiles if there are any that can be read. */
-export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unreadable'>): Promise<StyleSpecification> {
+/** The land, its borders and the names of countries. */
+export function groundOf(): Promise<Ground> {
 	ground ??= load();
 	ground.catch(() => (ground = undefined)); // so that the next one tries again
-	const [{ land, borders, names }, read] = await Promise.all([ground, own]);
+	return ground;
+}
+
+/** The style of the map in some colours, with the operator's own tiles if there are any that can be read. */
+export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unreadable'>): Promise<StyleSpecification> {
+	const [{ land, borders, names }, read] = await Promise.all([groundOf(), own]);
 	const tiles = read === 'unreadable' ? null : read;
 	return {
 		version: 8,

@@ -2,7 +2,7 @@ import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature, FeatureCollection } from 'geojson';
 import type { Map as MapLibre, MapSourceDataEvent } from 'maplibre-gl';
 import { say, settings } from '../lib/settings.svelte';
-import { dark, light, ownTiles, styleOf, type Colors } from './basemap';
+import { dark, groundOf, light, ownTiles, styleOf, type Colors } from './basemap';
 
 /** A map on the page. */
 export interface Opened {
@@ -57,6 +57,24 @@ function locale(): Record<string, string> {
 	};
 }
 
+let library: Promise<typeof import('maplibre-gl')> | undefined;
+
+/** The map's library, with its workers, which begin when it comes. */
+function libraryOf() {
+	library ??= Promise.all([import('maplibre-gl'), import('maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url')]).then(([maplibre, worker]) => {
+		maplibre.setWorkerUrl(worker.default);
+		maplibre.prewarm();
+		return maplibre;
+	});
+	library.catch(() => (library = undefined)); // so that the next one tries again
+	return library;
+}
+
+/** Asks for all that a map needs, before the page stands that has it. What does not come is told where the map is opened. */
+export function expectMap() {
+	for (const part of [libraryOf(), groundOf(), ownTiles()]) part.catch(() => {});
+}
+
 /**
  * Opens a map on its ground. Whoever asks dresses it: sources and layers are added when it begins, and again when the
  * colours change.
@@ -65,10 +83,7 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 	const darkness = matchMedia('(prefers-color-scheme: dark)');
 	const colors = () => (darkness.matches ? dark : light);
 	const tiles = ownTiles().catch(() => 'unreadable' as const);
-	const [maplibre, worker, style] = await Promise.all([
-		import('maplibre-gl'), import('maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'), styleOf(colors(), tiles),
-	]);
-	maplibre.setWorkerUrl(worker.default);
+	const [maplibre, style] = await Promise.all([libraryOf(), styleOf(colors(), tiles)]);
 	const map = new maplibre.Map({
 		container: box, style, center: [-30, 30], zoom: 1.5, attributionControl: { compact: true },
 		maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
