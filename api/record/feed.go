@@ -66,18 +66,19 @@ func (s *Store) feed(ctx context.Context, all ...*revision) error {
 	return nil
 }
 
-// insertWritten brings revisions, as their writer has them, to a table.
+// insertWritten brings revisions, as their writer has them, to a table, with what it can work out of them.
 func (s *Store) insertWritten(ctx context.Context, f schemas.Feed, all []*revision) error {
-	batch, err := s.db.PrepareBatch(again(ctx), f.Insert())
+	columns, values := workOut(f.Table, all)
+	batch, err := s.db.PrepareBatch(again(ctx), f.Insert(columns...))
 	if err != nil {
 		return err
 	}
-	values := make([]any, len(f.Columns))
-	for _, r := range all {
-		for i, column := range f.Columns {
-			values[i] = r.value(column)
+	row := make([]any, len(f.Columns), len(f.Columns)+len(columns))
+	for i, r := range all {
+		for c, column := range f.Columns {
+			row[c] = r.value(column)
 		}
-		if err := batch.Append(values...); err != nil {
+		if err := batch.Append(append(row, values[i]...)...); err != nil {
 			batch.Abort()
 			return err
 		}
