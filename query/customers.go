@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -105,6 +106,15 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		return row.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.DateOfBirth, &l.LicenceCountry, &l.LicenceRegion,
 			&l.DistinctFrom, &l.OnList, &l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByPhoneEnd, &l.ByBirth, &l.ByName)
 	})
+}
+
+// AnyListed says whether any customer of an account is on the do-not-rent list, or was until lately.
+func AnyListed(ctx context.Context, db driver.Conn, account fleet.AccountID) (any bool, err error) {
+	if err := db.QueryRow(ctx, schemas.Query("customers_any_listed"),
+		clickhouse.Named("account", uint64(account))).Scan(&any); err != nil {
+		return false, fmt.Errorf("look for anybody on the do-not-rent list: %w", err)
+	}
+	return any, nil
 }
 
 // Compared is a customer with all that somebody may be compared by.

@@ -40,13 +40,14 @@ func again(ctx context.Context) context.Context {
 const fromMemory = time.Second
 
 // feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then
-// know them. It goes on until that is done or the time is up, and Mend does what is left.
+// know them. It goes on until that is done or the time is up, and Mend does what is left. Those who write at the same
+// time share the first attempt; where that fails, each goes on by itself.
 func (s *Store) feed(ctx context.Context, all ...*revision) error {
 	defer s.tell(all[0].account, all[0].kind)
 	memory, cancel := context.WithTimeout(ctx, fromMemory)
 	defer cancel()
 	for _, f := range s.feeds[all[0].kind] {
-		bring := s.insertWritten
+		bring := s.insertShared
 		for attempt := 1; ; attempt++ {
 			inner := memory
 			if attempt > 1 {
