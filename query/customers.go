@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -109,12 +108,9 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 }
 
 // AnyListed says whether any customer of an account is on the do-not-rent list, or was until lately.
-func AnyListed(ctx context.Context, db driver.Conn, account fleet.AccountID) (any bool, err error) {
-	if err := db.QueryRow(ctx, schemas.Query("customers_any_listed"),
-		clickhouse.Named("account", uint64(account))).Scan(&any); err != nil {
-		return false, fmt.Errorf("look for anybody on the do-not-rent list: %w", err)
-	}
-	return any, nil
+func AnyListed(ctx context.Context, db driver.Conn, account fleet.AccountID) (bool, error) {
+	ids, err := readIDs(ctx, db, "customers_any_listed", clickhouse.Named("account", uint64(account)))
+	return len(ids) > 0, err
 }
 
 // Compared is a customer with all that somebody may be compared by.

@@ -25,6 +25,9 @@ type Transfer struct {
 	Asker
 	RequestID string `json:"request_id,omitempty"`
 
+	// The records that its rows make have ids of its time, as others have. Imports that a version without it began have not.
+	RowsOfItsTime bool `json:"rows_of_its_time,omitempty"`
+
 	Holder     string  `json:"holder,omitempty"` // the process that does it, until LeaseUntil
 	LeaseUntil Instant `json:"lease_until"`
 	Attempts   uint32  `json:"attempts"` // how often somebody began or took it over; the last one's output counts
