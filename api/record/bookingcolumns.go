@@ -11,9 +11,9 @@ import (
 )
 
 // bookingColumns are columns of the table of bookings whose DEFAULT expressions take the server longer to plan than
-// everything else of an insert: who writes bookings works them out and hands them over. What a column is, its expression
-// says; a test holds the two against each other. What such an expression makes of what no desk writes (a vehicle's id
-// that is none, a day that cannot be read) is not told here but left to the server.
+// everything else of an insert: who writes bookings works them out and hands them over. What a column is, its
+// expression says; a test holds the two against each other. What such an expression makes of what no desk writes (a
+// vehicle's id that is none, a day that cannot be read) is not told here but left to the server.
 var bookingColumns = []struct {
 	name string
 	of   func(*Booking) (value any, told bool)

@@ -139,8 +139,8 @@ func encoded(t *testing.T, of any) string {
 
 // manyBookings are bookings of all shapes: at least one of each zone in which a day is told.
 func manyBookings(rng *rand.Rand) []*Booking {
-	zones := append(slices.Sorted(maps.Keys(schemas.ReturnZones())), "", "Europe/Kyiv", "US/Central", "Mars/Olympus", "utc",
-		"America//Chicago", "Asia/Tokyo\x00")
+	zones := append(slices.Sorted(maps.Keys(schemas.ReturnZones())), "",
+		"Europe/Kyiv", "US/Central", "Mars/Olympus", "utc", "America//Chicago", "Asia/Tokyo\x00")
 	line, _ := reflect.TypeFor[Charge]().FieldByName("Type")
 	types := append(strings.Split(line.Tag.Get("enum"), ","), "tax", "platform_fee", "Tax", "")
 	var all []*Booking
@@ -181,8 +181,8 @@ func manyBookings(rng *rand.Rand) []*Booking {
 				b.Charges[l].Amount.Amount = oneOf[int64](rng, 1<<63-1, -1<<63, 1<<53+1, -1<<53-1)
 			}
 		case 4: // times of long ago and of far away
-			b.PickupAt, b.ReturnAt = InstantOf(plain.AddDate(oneOf(rng, -2020, -150, -50, 170, 275, 7000), 0, 0)), InstantOf(plain)
-			b.ActualReturnAt = b.PickupAt
+			b.PickupAt = InstantOf(plain.AddDate(oneOf(rng, -2020, -150, -50, 170, 275, 7000), 0, 0))
+			b.ReturnAt, b.ActualReturnAt = InstantOf(plain), b.PickupAt
 		case 5: // so many days
 			b.RateSnapshot, b.BilledDays = nil, oneOf(rng, -1, 0, 1, 3660, 3661, 1<<31, 1<<40)
 		}

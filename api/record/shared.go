@@ -9,9 +9,9 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// sharedInserts has inserts into tables of current records shared by those who write at the same time, as the server takes
-// longer to plan one than to insert its rows: while one is on its way, who comes waits, and all of them go with the
-// next. Who is alone waits for nobody.
+// sharedInserts has inserts into tables of current records shared by those who write at the same time, as the server
+// takes longer to plan one than to insert its rows: while one is on its way, who comes waits, and all of them go
+// with the next. Who is alone waits for nobody.
 type sharedInserts struct {
 	mu sync.Mutex
 	// by table, of those into which an insert is on its way; who waits for the next, nobody at first
@@ -29,8 +29,8 @@ type sharer struct {
 // errLate says that what waited for an insert was not taken along, so that the others have the time that they need.
 var errLate = errors.New("the insert before took too long")
 
-// insertShared is insertWritten together with others. What became of the insert all of them are told; who goes earlier
-// cuts nothing.
+// insertShared is insertWritten together with others. What became of the insert all of them are told; who goes
+// earlier cuts nothing.
 func (s *Store) insertShared(ctx context.Context, f schemas.Feed, all []*revision) error {
 	now := time.Now()
 	until, ok := ctx.Deadline()

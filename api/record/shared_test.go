@@ -18,7 +18,8 @@ import (
 
 var author = Author{Actor: "key_1", RequestID: "req_1"}
 
-// Of many who write at the same time each finds its own in the table once it is answered, and they have shared inserts.
+// Of many who write at the same time each finds its own in the table once it is answered, and they have shared
+// inserts.
 func TestWritersOfOneMomentShareInserts(t *testing.T) {
 	const writers = 64
 	db := schematest.Open(t)
@@ -36,8 +37,10 @@ func TestWritersOfOneMomentShareInserts(t *testing.T) {
 				return
 			}
 			var name string
-			if err := db.QueryRow(t.Context(), "SELECT name FROM service_tasks WHERE account = {account:UInt64} AND id = {id:UInt64}",
-				clickhouse.Named("account", uint64(account)), clickhouse.Named("id", rec.ID)).Scan(&name); err != nil || name != fmt.Sprint(i) {
+			err = db.QueryRow(t.Context(),
+				"SELECT name FROM service_tasks WHERE account = {account:UInt64} AND id = {id:UInt64}",
+				clickhouse.Named("account", uint64(account)), clickhouse.Named("id", rec.ID)).Scan(&name)
+			if err != nil || name != fmt.Sprint(i) {
 				t.Errorf("the table has %q of %d: %v", name, i, err)
 			}
 		})
@@ -48,8 +51,8 @@ func TestWritersOfOneMomentShareInserts(t *testing.T) {
 	}
 }
 
-// One of those who share an insert may fail it, go away before it, or have waited for too long: the others are served all
-// the same, and what waited too long comes out of the log.
+// One of those who share an insert may fail it, go away before it, or have waited for too long: the others are
+// served all the same, and what waited too long comes out of the log.
 func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse string // what the server is to refuse
@@ -68,8 +71,8 @@ func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {
 			at := millis(time.Now())
 			answers := make([]chan error, 4)
 			for i := range answers {
-				r := &revision{account: 7, kind: "service_task", id: uint64(i + 1), number: 1, writeID: 1, action: ActionCreate, at: at,
-					createdAt: at, body: `{"name":"of the log"}`}
+				r := &revision{account: 7, kind: "service_task", id: uint64(i + 1), number: 1, writeID: 1,
+					action: ActionCreate, at: at, createdAt: at, body: `{"name":"of the log"}`}
 				if _, err := s.insert(t.Context(), revisionToken(r), r); err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +126,8 @@ func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {
 
 func storeOn(t *testing.T, db driver.Conn) *Store {
 	t.Helper()
-	s, err := NewStore(Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}, db, fleet.NewIDSource(1, time.Now), time.Now)
+	cfg := Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}
+	s, err := NewStore(cfg, db, fleet.NewIDSource(1, time.Now), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

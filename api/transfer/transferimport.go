@@ -16,8 +16,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did not
-// note, is done again and comes to the same.
+// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did
+// not note, is done again and comes to the same.
 func (a *API) doImport(ctx context.Context, l *lease) error {
 	input, err := query.JobInput(ctx, a.DB, l.ref())
 	if err != nil {
@@ -102,9 +102,9 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 	return left, nil
 }
 
-// RowID names the record that a row of an import makes, so that whoever does the row again names it alike. It is an id of
-// the hour in which the import was asked for, as those of records made then: the table of bookings is divided by that,
-// and an insert of rows of any time would be hundreds of parts.
+// RowID names the record that a row of an import makes, so that whoever does the row again names it alike. It is an
+// id of the hour in which the import was asked for, as those of records made then: the table of bookings is divided
+// by that, and an insert of rows of any time would be hundreds of parts.
 func RowID(job *record.Record[record.Job], row int) uint64 {
 	id := rest.DerivedRecordID(job.ID, row)
 	if !job.Body.Transfer.RowsOfItsTime {
