@@ -137,6 +137,9 @@ func ParseID(prefix, text string) (uint64, error) {
 // IDEpoch is the instant from which the time part of an identity counts, in Unix milliseconds.
 const IDEpoch = 1577836800000 // 2020-01-01T00:00:00Z
 
+// IDOf is the first identity of an instant, by its time part.
+func IDOf(t time.Time) uint64 { return uint64(max(t.UnixMilli()-IDEpoch, 1)) << 22 }
+
 // Node numbers. Those below LeasedNodes belong to one process at a time; the others are shared by processes without a
 // lease, which draw one.
 const (
@@ -185,7 +188,7 @@ func (s *IDSource) Next() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	pair := uint64(max(now.UnixMilli()-IDEpoch, 1)) << 12
+	pair := IDOf(now) >> 22 << 12
 	if pair <= s.last {
 		pair = s.last + 1
 	}

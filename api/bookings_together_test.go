@@ -205,9 +205,13 @@ func (w *importWorld) comesTo(file string) map[string][]string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	rec, err := record.NewLog(w.api.Store, record.Jobs).Get(w.t.Context(), w.account, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	all := map[string][]string{"outcome": {outcome(job)}}
 	for row := 1; row <= strings.Count(file, "\n")+1; row++ {
-		w.name(fmt.Sprint("row ", row), fleet.FormatID(fleet.BookingPrefix, rest.DerivedRecordID(id, row)))
+		w.name(fmt.Sprint("row ", row), fleet.FormatID(fleet.BookingPrefix, transfer.RowID(&rec, row)))
 	}
 	for _, e := range w.do("GET", "/v1/jobs/"+job["id"].(string)+"/errors", "").data() {
 		all["errors"] = append(all["errors"],
@@ -269,6 +273,10 @@ func TestBookingsThatAreMadeTogetherAreWhatSingleOnesAre(t *testing.T) {
 		if diff := cmp.Diff(want[what], got[what]); diff != "" {
 			t.Errorf("%s: one by one (-) and together (+):\n%s", what, diff)
 		}
+	}
+	// Imported bookings lie where those lie that are made now: an insert of many is one part of their table, or two.
+	if parts := fast.lines("SELECT DISTINCT partition FROM system.parts WHERE database = currentDatabase() AND table = 'bookings'"); len(parts) > 2 {
+		t.Errorf("the bookings are in %d parts of their table: %v", len(parts), parts)
 	}
 	// Each vehicle's bookings came in one insert, of which the calendar's revision tells.
 	if n := fast.lines("SELECT toString(max(revision)) FROM record_log WHERE kind = 'calendar'"); n[0] > "9" {
@@ -340,7 +348,7 @@ func TestAnImportThatDiesMakesNoBookingTwiceAndLeavesNoneHalfThere(t *testing.T)
 			by := rest.Author(transfer.AsItself(ctx, "/v1/bookings"))
 			var ids []uint64
 			for i := range bookings {
-				ids = append(ids, rest.DerivedRecordID(open[0].ID, i+1))
+				ids = append(ids, transfer.RowID(&l.Rec, i+1))
 			}
 			much, d := w.drafted(ctx, by, ids, fields...)
 			switch died {

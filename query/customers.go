@@ -107,6 +107,12 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	})
 }
 
+// AnyListed says whether any customer of an account is on the do-not-rent list, or was until lately.
+func AnyListed(ctx context.Context, db driver.Conn, account fleet.AccountID) (bool, error) {
+	ids, err := readIDs(ctx, db, "customers_any_listed", clickhouse.Named("account", uint64(account)))
+	return len(ids) > 0, err
+}
+
 // Compared is a customer with all that somebody may be compared by.
 type Compared struct {
 	Likeness

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -12,7 +13,8 @@ import (
 
 // Feed is what fills a table of current records from record_log. Unlike a view it costs nothing to the writes of other
 // kinds. It can be repeated for any revisions, as a table keeps the highest of each record. It fills the columns that a
-// revision has beside its record; the table takes all others from the record itself, by their DEFAULT expressions.
+// revision has beside its record; the table takes all others from the record itself, by their DEFAULT expressions. Who
+// has the record at hand may hand over some of these as well.
 type Feed struct {
 	Table   string
 	Kinds   []string // of the records in it
@@ -72,9 +74,9 @@ var feeds = []Feed{
 // Feeds returns all feeds in the order of the names of their tables.
 func Feeds() []Feed { return slices.Clone(feeds) }
 
-// Insert returns what begins an insert into the table: the columns that are filled.
-func (f *Feed) Insert() string {
-	return "INSERT INTO " + f.Table + " (" + strings.Join(f.Columns, ", ") + ")"
+// Insert returns what begins an insert into the table: the columns that are filled, and others that are handed over.
+func (f *Feed) Insert(others ...string) string {
+	return "INSERT INTO " + f.Table + " (" + strings.Join(slices.Concat(f.Columns, others), ", ") + ")"
 }
 
 // Of returns the query of what is filled into the table from the revisions that another query of record_log finds, and
@@ -106,3 +108,15 @@ func Fill(ctx context.Context, db driver.Conn, kinds ...string) error {
 	}
 	return nil
 }
+
+// ReturnZones are the time zones that the expression of returned_on of bookings names: in others it tells no day.
+var ReturnZones = sync.OnceValue(func() map[string]bool {
+	text := read("tables/finance/6300_bookings_returned_on.sql")
+	_, text, _ = strings.Cut(text, "timezone IN (")
+	text, _, _ = strings.Cut(text, ") AS known")
+	zones := make(map[string]bool)
+	for name := range strings.SplitSeq(text, ",") {
+		zones[strings.Trim(name, " \n'")] = true
+	}
+	return zones
+})

@@ -1,9 +1,10 @@
 // Package schemas owns the shape of everything stored in ClickHouse: tables and views as ordered migrations, and the
 // queries that read, all as plain .sql files that are embedded here; the feeds that fill tables of current records from
 // the log; and the one reader of rows (EachRow, AllRows, OneRow). How a column of a table of current records is taken
-// from a record is said by its DEFAULT expression, and nowhere else. It knows no domain type. Files stand in folders by
-// subject: ingest (what trackers send, and trackers), derived (what is made of that), record (the log, accounts, jobs,
-// vehicles), rental, and store (the database itself).
+// from a record is said by its DEFAULT expression; where a writer works one out as well, since it is dear to plan, a
+// test holds it against that. It knows no domain type. Files stand in folders by subject: ingest (what trackers send,
+// and trackers), derived (what is made of that), record (the log, accounts, jobs, vehicles), rental, and store (the
+// database itself).
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
 // times: every file holds one statement that does nothing if its object stands already, and each applied file is

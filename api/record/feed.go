@@ -40,13 +40,14 @@ func again(ctx context.Context) context.Context {
 const fromMemory = time.Second
 
 // feed brings revisions that stand, of records of one kind and account, to the tables of current records: lists then
-// know them. It goes on until that is done or the time is up, and Mend does what is left.
+// know them. It goes on until that is done or the time is up, and Mend does what is left. Those who write at the same
+// time share the first attempt; where that fails, each goes on by itself.
 func (s *Store) feed(ctx context.Context, all ...*revision) error {
 	defer s.tell(all[0].account, all[0].kind)
 	memory, cancel := context.WithTimeout(ctx, fromMemory)
 	defer cancel()
 	for _, f := range s.feeds[all[0].kind] {
-		bring := s.insertWritten
+		bring := s.insertShared
 		for attempt := 1; ; attempt++ {
 			inner := memory
 			if attempt > 1 {
@@ -66,18 +67,19 @@ func (s *Store) feed(ctx context.Context, all ...*revision) error {
 	return nil
 }
 
-// insertWritten brings revisions, as their writer has them, to a table.
+// insertWritten brings revisions, as their writer has them, to a table, with what it can work out of them.
 func (s *Store) insertWritten(ctx context.Context, f schemas.Feed, all []*revision) error {
-	batch, err := s.db.PrepareBatch(again(ctx), f.Insert())
+	columns, values := workOut(f.Table, all)
+	batch, err := s.db.PrepareBatch(again(ctx), f.Insert(columns...))
 	if err != nil {
 		return err
 	}
-	values := make([]any, len(f.Columns))
-	for _, r := range all {
-		for i, column := range f.Columns {
-			values[i] = r.value(column)
+	row := make([]any, len(f.Columns), len(f.Columns)+len(columns))
+	for i, r := range all {
+		for c, column := range f.Columns {
+			row[c] = r.value(column)
 		}
-		if err := batch.Append(values...); err != nil {
+		if err := batch.Append(append(row, values[i]...)...); err != nil {
 			batch.Abort()
 			return err
 		}

@@ -25,6 +25,10 @@ type Transfer struct {
 	Asker
 	RequestID string `json:"request_id,omitempty"`
 
+	// The records that its rows make have ids of its time, as others have. Imports that a version without it began
+	// have not.
+	RowsOfItsTime bool `json:"rows_of_its_time,omitempty"`
+
 	Holder     string  `json:"holder,omitempty"` // the process that does it, until LeaseUntil
 	LeaseUntil Instant `json:"lease_until"`
 	Attempts   uint32  `json:"attempts"` // how often somebody began or took it over; the last one's output counts
@@ -33,8 +37,8 @@ type Transfer struct {
 	Finished   bool    `json:"finished"`
 }
 
-// Asker is who asked for what is done later, so that it can be asked at any time what they may do: a key, a person, or
-// an OAuth client, which acts for the person if it has their grant.
+// Asker is who asked for what is done later, so that it can be asked at any time what they may do: a key, a person,
+// or an OAuth client, which acts for the person if it has their grant.
 type Asker struct {
 	Key    uint64 `json:"key"`
 	User   uint64 `json:"user,omitempty"`

@@ -56,7 +56,7 @@ func (c *torn) away(text string) error {
 
 // feeds says whether a statement brings revisions to a table of current records.
 func feeds(text string) bool {
-	begins := func(f schemas.Feed) bool { return strings.HasPrefix(text, f.Insert()) }
+	begins := func(f schemas.Feed) bool { return strings.HasPrefix(text, strings.TrimSuffix(f.Insert(), ")")) }
 	return slices.ContainsFunc(schemas.Feeds(), begins)
 }
 

@@ -59,6 +59,7 @@ type Store struct {
 	mending      mending
 	numbers      numbers
 	lately       lately
+	shared       sharedInserts
 
 	draft *Draft // whose store this is; nil if writes are written
 
@@ -79,7 +80,7 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 		cfg.Feeds = schemas.Feeds()
 	}
 	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
-		consequences: make(map[string][]consequence)}, nil
+		consequences: make(map[string][]consequence), shared: sharedInserts{waiting: make(map[string][]*sharer)}}, nil
 }
 
 // Listed has fn called whenever tables of current records were brought something of an account that this store wrote,

@@ -211,7 +211,7 @@ func (a *API) postImport(jobs *rest.Resource[record.Job], w http.ResponseWriter,
 		return err
 	}
 	return a.start(jobs, w, r, job.ID, record.Job{Kind: record.JobImport, Total: uint64(len(rows)),
-		Transfer: &record.Transfer{Records: name, Format: format, Mode: mode,
+		Transfer: &record.Transfer{Records: name, Format: format, Mode: mode, RowsOfItsTime: true,
 			DryRun: rest.TextParam(r, "dry_run", "") == "true"}})
 }
 

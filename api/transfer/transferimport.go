@@ -16,8 +16,8 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did not
-// note, is done again and comes to the same.
+// doImport brings the rows of a job that are not done yet. What this process or another did before it died, and did
+// not note, is done again and comes to the same.
 func (a *API) doImport(ctx context.Context, l *lease) error {
 	input, err := query.JobInput(ctx, a.DB, l.ref())
 	if err != nil {
@@ -102,13 +102,25 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 	return left, nil
 }
 
+// RowID names the record that a row of an import makes, so that whoever does the row again names it alike. It is an
+// id of the hour in which the import was asked for, as those of records made then: the table of bookings is divided
+// by that, and an insert of rows of any time would be hundreds of parts.
+func RowID(job *record.Record[record.Job], row int) uint64 {
+	id := rest.DerivedRecordID(job.ID, row)
+	if !job.Body.Transfer.RowsOfItsTime {
+		return id
+	}
+	const within = 1<<44 - 1 // an hour and ten minutes, by the bits of an id that are below
+	return fleet.IDOf(job.CreatedAt)&^within | id&within
+}
+
 // Chunk takes rows off the input that can be brought together: no two of them are one record.
 func (a *API) Chunk(l *lease, input []query.InputRow, most int) ([]*rest.ImportRow, []query.InputRow) {
 	t := l.Rec.Body.Transfer
 	var some []*rest.ImportRow
 	seen := map[string]bool{}
 	for i, in := range input {
-		row := &rest.ImportRow{Row: in.Row, ID: rest.DerivedRecordID(l.Rec.ID, int(in.Row))}
+		row := &rest.ImportRow{Row: in.Row, ID: RowID(&l.Rec, int(in.Row))}
 		if in.Fault != "" {
 			row.Err = fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid", Detail: in.Fault})
 		} else {

@@ -14,6 +14,8 @@ import (
 // answers (Stored), or a memory in which is decided before anything is written (package bulk). What is not here is read
 // from the store, and cannot be decided in memory.
 type Reads interface {
+	// AnyListed is query.AnyListed.
+	AnyListed(ctx context.Context, account fleet.AccountID) (bool, error)
 	// CustomersLike is query.CustomersLike.
 	CustomersLike(ctx context.Context, account fleet.AccountID, self uint64, p query.Person,
 		archived bool) ([]query.Likeness, error)
@@ -36,6 +38,11 @@ type Reads interface {
 
 // Stored reads from the store.
 type Stored struct{ DB driver.Conn }
+
+// AnyListed is query.AnyListed.
+func (s Stored) AnyListed(ctx context.Context, account fleet.AccountID) (bool, error) {
+	return query.AnyListed(ctx, s.DB, account)
+}
 
 // CustomersLike is query.CustomersLike.
 func (s Stored) CustomersLike(ctx context.Context, account fleet.AccountID, self uint64, p query.Person,

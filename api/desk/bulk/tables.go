@@ -217,6 +217,12 @@ func normalLicence(text string) string {
 // likeMost is how many customers customers_like.sql returns at most.
 const likeMost = 1000
 
+// AnyListed is query.AnyListed.
+func (t *tables) AnyListed(context.Context, fleet.AccountID) (any bool, _ error) {
+	t.each(func(t *tables) { any = any || len(t.listed) > 0 })
+	return any, nil
+}
+
 // CustomersLike is query.CustomersLike.
 func (t *tables) CustomersLike(_ context.Context, _ fleet.AccountID, self uint64, p query.Person,
 	archived bool) ([]query.Likeness, error) {

@@ -159,6 +159,9 @@ func (d *Persons) listed(ctx context.Context, name string,
 		return []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID),
 			Check: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}, nil
 	}
+	if any, err := d.hasList(ctx, rec.Account); err != nil || !any {
+		return nil, err
+	}
 	found, err := d.matches(ctx, rec.Account, rec.ID, rec.Body.DisplayName, &rec.Body.CustomerFields,
 		func(l *query.Likeness) bool { return l.OnList || l.MergedInto != "" })
 	if err != nil {
@@ -176,6 +179,19 @@ func (d *Persons) listed(ctx context.Context, name string,
 		}
 	}
 	return all, nil
+}
+
+// hasList says whether anybody of an account may be on the do-not-rent list. To ask that is a fraction of looking for
+// somebody; of an account that had a list once it is not asked again.
+func (d *Persons) hasList(ctx context.Context, account fleet.AccountID) (bool, error) {
+	if _, had := d.lists.Load(account); had {
+		return true, nil
+	}
+	has, err := d.Reads.AnyListed(ctx, account)
+	if err == nil && has {
+		d.lists.Store(account, true)
+	}
+	return has, err
 }
 
 // refused is the error of a booking that a setting has refused for the do-not-rent list; nil if it has not.

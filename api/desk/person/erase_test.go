@@ -73,7 +73,7 @@ func TestErasureFindsWhatNoTableKnowsYet(t *testing.T) {
 		}); err != nil {
 		t.Fatal(err)
 	}
-	cut := &Persons{&base.Base{Store: dying}}
+	cut := &Persons{Base: &base.Base{Store: dying}}
 	put(t, cut, record.NewLog(dying, record.Notes),
 		record.Note{CustomerID: text, NoteFields: record.NoteFields{Text: "Quuxington called"}})
 	put(t, cut, record.NewLog(dying, record.Documents),

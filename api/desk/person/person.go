@@ -3,14 +3,19 @@
 package person
 
 import (
+	"sync"
+
 	"github.com/motorpool/fleet/api/desk/base"
 )
 
 // Persons does what is done with customers. It is safe for concurrent use.
-type Persons struct{ *base.Base }
+type Persons struct {
+	*base.Base
+	lists sync.Map // the accounts of which somebody is known to be or have been on the do-not-rent list
+}
 
 // New opens the room.
-func New(b *base.Base) *Persons { return &Persons{b} }
+func New(b *base.Base) *Persons { return &Persons{Base: b} }
 
 // Register registers what follows from customers and their documents, and the duties that are about them.
 func (d *Persons) Register() {

@@ -1,0 +1,273 @@
+package record
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+)
+
+// bookingColumns are columns of the table of bookings whose DEFAULT expressions take the server longer to plan than
+// everything else of an insert: who writes bookings works them out and hands them over. What a column is, its
+// expression says; a test holds the two against each other. What such an expression makes of what no desk writes (a
+// vehicle's id that is none, a day that cannot be read) is not told here but left to the server.
+var bookingColumns = []struct {
+	name string
+	of   func(*Booking) (value any, told bool)
+}{
+	{"driver_ids", func(b *Booking) (any, bool) {
+		return each(b.Drivers, func(d Driver) string { return d.CustomerID }), true
+	}},
+	{"external_ids", func(b *Booking) (any, bool) {
+		return each(b.ExternalRefs, func(r ExternalRef) string { return r.ID }), true
+	}},
+	{"do_not_rent_check", func(b *Booking) (any, bool) { return b.ListCheck(), true }},
+	{"listed_customer_ids", func(b *Booking) (any, bool) {
+		return each(b.Listed, func(m ListedMatch) string { return m.ListedID }), true
+	}},
+	{"total_minor", func(b *Booking) (any, bool) {
+		return sumOf(b.Charges, func(c *Charge) bool { return c.Type != "platform_fee" }), true
+	}},
+	{"platform_minor", func(b *Booking) (any, bool) {
+		return sumOf(b.Charges, func(c *Charge) bool { return c.Type == "platform_fee" }), true
+	}},
+	{"tax_minor", func(b *Booking) (any, bool) {
+		return sumOf(b.Charges, func(c *Charge) bool { return c.Type == "tax" }), true
+	}},
+	{"leg_vehicles", func(b *Booking) (any, bool) { return b.legVehicles() }},
+	{"leg_from_ms", func(b *Booking) (any, bool) {
+		swaps, last := b.drivenSwaps(), b.ActualPickupAt
+		if len(swaps) > 0 {
+			last = swaps[len(swaps)-1].Until
+		}
+		return millisOf(append(each(swaps, func(s VehicleSwap) Instant { return s.From }), last))
+	}},
+	{"leg_until_ms", func(b *Booking) (any, bool) {
+		return millisOf(append(each(b.drivenSwaps(), func(s VehicleSwap) Instant { return s.Until }), b.ActualReturnAt))
+	}},
+	{"billed_on", func(b *Booking) (any, bool) { return b.billedOn() }},
+	{"billed_minor", func(b *Booking) (any, bool) { return b.billedMinor(), true }},
+	{"billed_until", func(b *Booking) (any, bool) { return b.billedUntil() }},
+	{"agreed_minor", func(b *Booking) (any, bool) { return b.agreed(agreedTypes), true }},
+	{"agreed_time_minor", func(b *Booking) (any, bool) { return b.agreed(agreedTimeTypes), true }},
+	{"agreed_by_day", func(b *Booking) (any, bool) { return b.agreedByDay() }},
+	{"returned_on", func(b *Booking) (any, bool) { return b.returnedOn() }},
+}
+
+// workOut returns the columns of a table that can be told of all revisions, and what they are of each.
+func workOut(table string, all []*revision) (columns []string, values [][]any) {
+	values = make([][]any, len(all))
+	if table != "bookings" {
+		return nil, values
+	}
+	bookings := make([]*Booking, len(all))
+	for i, r := range all {
+		if bookings[i] = asWritten[Booking](r.body); bookings[i] == nil {
+			return nil, values
+		}
+	}
+	for _, column := range bookingColumns {
+		of := make([]any, len(all))
+		told := true
+		for i := 0; i < len(all) && told; i++ {
+			of[i], told = column.of(bookings[i])
+		}
+		if !told {
+			continue
+		}
+		columns = append(columns, column.name)
+		for i, value := range of {
+			values[i] = append(values[i], value)
+		}
+	}
+	return columns, values
+}
+
+// asWritten reads a body; nil if it is not written as it would be now, since of another the server may read what we
+// would not.
+func asWritten[T any](text string) *T {
+	body := new(T)
+	if json.Unmarshal([]byte(text), body) != nil {
+		return nil
+	}
+	if again, err := json.Marshal(body); err != nil || string(again) != text {
+		return nil
+	}
+	return body
+}
+
+// each returns what there is of each of all, never nil.
+func each[T, R any](all []T, of func(T) R) []R {
+	made := make([]R, 0, len(all)+1)
+	for _, one := range all {
+		made = append(made, of(one))
+	}
+	return made
+}
+
+// sumOf sums the amounts of some lines.
+func sumOf(lines []Charge, which func(*Charge) bool) (sum int64) {
+	for i := range lines {
+		if which(&lines[i]) {
+			sum += lines[i].Amount.Amount
+		}
+	}
+	return sum
+}
+
+// drivenSwaps are the vehicles that it drove off with and gave back for another.
+func (b *Booking) drivenSwaps() []VehicleSwap {
+	return slices.DeleteFunc(slices.Clone(b.VehicleSwaps), func(s VehicleSwap) bool { return s.From.IsZero() })
+}
+
+func (b *Booking) legVehicles() (vehicles []uint64, told bool) {
+	for _, text := range append(each(b.drivenSwaps(), func(s VehicleSwap) string { return s.VehicleID }), b.VehicleID) {
+		id, err := fleet.ParseID(fleet.VehiclePrefix, text)
+		if err != nil && text != "" {
+			return nil, false
+		}
+		vehicles = append(vehicles, id)
+	}
+	return vehicles, true
+}
+
+// Years in which what the server makes of a time is what we do, with room for what is counted on from it.
+const (
+	firstYear = 1970
+	lastYear  = 2199
+)
+
+// inYears says whether times, those that are known, are of years that can be told.
+func inYears(times ...time.Time) bool {
+	return !slices.ContainsFunc(times, func(t time.Time) bool {
+		return !t.IsZero() && (t.UTC().Year() < firstYear || t.UTC().Year() > lastYear)
+	})
+}
+
+// millisOf returns times in milliseconds since 1970, 0 for not known.
+func millisOf(times []Instant) (all []int64, told bool) {
+	for _, t := range times {
+		ms := int64(0)
+		if !t.IsZero() {
+			ms = t.UnixMilli()
+		}
+		all, told = append(all, ms), true
+		if !inYears(t.Time) {
+			return nil, false
+		}
+	}
+	return all, told
+}
+
+// dayOf returns the day of a time in UTC, counted from 1970, where times are that are not known.
+func dayOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix() / (24 * 60 * 60)
+}
+
+func (b *Booking) billedOn() (days []time.Time, told bool) {
+	days = []time.Time{}
+	if b.RateSnapshot == nil {
+		return days, true
+	}
+	for _, d := range b.RateSnapshot.Days {
+		day, err := time.Parse(time.DateOnly, d.Date)
+		if err != nil || !inYears(day) {
+			return nil, false
+		}
+		days = append(days, day)
+	}
+	return days, true
+}
+
+func (b *Booking) billedMinor() []int64 {
+	if b.RateSnapshot == nil {
+		return []int64{}
+	}
+	return each(b.RateSnapshot.Days, func(d DayPrice) int64 { return d.Amount.Amount })
+}
+
+// daysUnpriced is how many days a booking is billed by its own times, if its price does not name them.
+func (b *Booking) daysUnpriced() (days int64, told bool) {
+	if b.BilledDays < 0 || b.BilledDays > math.MaxInt32 || !inYears(b.PickupAt.Time, b.ReturnAt.Time) {
+		return 0, false
+	}
+	if days = int64(b.BilledDays); days == 0 {
+		days = dayOf(b.ReturnAt.Time) - dayOf(b.PickupAt.Time)
+	}
+	return max(1, min(3660, days)), true
+}
+
+func (b *Booking) billedUntil() (time.Time, bool) {
+	billed, told := b.billedOn()
+	days, counted := b.daysUnpriced()
+	last := dayOf(b.PickupAt.Time) + days
+	for _, day := range billed {
+		last = max(last, dayOf(day))
+	}
+	return time.Unix((last+1)*24*60*60, 0).UTC(), told && counted
+}
+
+// agreedTypes are the types of lines that are agreed, agreedTimeTypes those of them that are for time and miles.
+var (
+	agreedTimeTypes = []string{"time", "mileage", "discount", "promo"}
+	agreedTypes     = append([]string{"extra", "protection", "delivery", "one_way", "young_driver", "additional_driver"},
+		agreedTimeTypes...)
+)
+
+// agreed sums what was agreed of lines of some types: of the frozen price, else of the charges.
+func (b *Booking) agreed(types []string) int64 {
+	lines := b.Charges
+	if b.RateSnapshot != nil {
+		lines = b.RateSnapshot.Lines
+	}
+	return sumOf(lines, func(c *Charge) bool { return c.ReversalOf == "" && slices.Contains(types, c.Type) })
+}
+
+func (b *Booking) agreedByDay() ([]int64, bool) {
+	weights, total := b.billedMinor(), int64(0)
+	for _, w := range weights {
+		total += w
+	}
+	if len(weights) == 0 || slices.Min(weights) < 0 || total <= 0 {
+		n, told := b.daysUnpriced()
+		if len(weights) > 0 {
+			n, told = int64(len(weights)), true
+		}
+		if !told {
+			return nil, false
+		}
+		weights, total = slices.Repeat([]int64{1}, int(n)), n
+	}
+	agreed, upto, before := b.agreed(agreedTypes), int64(0), int64(0)
+	days := make([]int64, 0, len(weights))
+	for _, w := range weights {
+		upto += w
+		share := agreed * upto / total
+		days = append(days, share-before)
+		before = share
+	}
+	return days, true
+}
+
+// returnedOn is the day that stands for none, in the zone of a booking that has not ended. Of one that has the server
+// says the day, by what it knows of the zone.
+func (b *Booking) returnedOn() (time.Time, bool) {
+	none := time.Unix(0, 0).UTC()
+	switch zone, err := fleet.Zone(b.Timezone); {
+	case !b.ActualReturnAt.IsZero():
+		return none, false
+	case !schemas.ReturnZones()[b.Timezone]:
+		return none, true
+	case err != nil:
+		return none, false
+	default:
+		year, month, day := none.In(zone).Date()
+		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC), true
+	}
+}

@@ -1,0 +1,149 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
+	"github.com/motorpool/fleet/schemas/schematest"
+)
+
+var author = Author{Actor: "key_1", RequestID: "req_1"}
+
+// Of many who write at the same time each finds its own in the table once it is answered, and they have shared
+// inserts.
+func TestWritersOfOneMomentShareInserts(t *testing.T) {
+	const writers = 64
+	db := schematest.Open(t)
+	log := NewLog(storeOn(t, db), ServiceTasks)
+	if err := db.Exec(t.Context(), "SYSTEM STOP MERGES service_tasks"); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			account := fleet.AccountID(7 + i%2)
+			rec, err := log.New(t.Context(), author, account, ServiceTask{Name: fmt.Sprint(i)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var name string
+			err = db.QueryRow(t.Context(),
+				"SELECT name FROM service_tasks WHERE account = {account:UInt64} AND id = {id:UInt64}",
+				clickhouse.Named("account", uint64(account)), clickhouse.Named("id", rec.ID)).Scan(&name)
+			if err != nil || name != fmt.Sprint(i) {
+				t.Errorf("the table has %q of %d: %v", name, i, err)
+			}
+		})
+	}
+	all.Wait()
+	if parts := count(t, db, "SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = 'service_tasks'"); parts >= writers {
+		t.Errorf("%d writers made %d inserts", writers, parts)
+	}
+}
+
+// One of those who share an insert may fail it, go away before it, or have waited for too long: the others are
+// served all the same, and what waited too long comes out of the log.
+func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuse string // what the server is to refuse
+		goes   bool   // one goes away
+		wait   time.Duration
+		says   error // to the one
+	}{
+		"one cannot be inserted": {refuse: "ALTER TABLE service_tasks ADD CONSTRAINT one CHECK id != 2 OR name != 'of its writer'"},
+		"one goes away":          {goes: true, says: context.Canceled},
+		"all have waited":        {wait: fromMemory * 3 / 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := schematest.Open(t)
+			s, f := storeOn(t, db), feedOf(t, "service_tasks", "service_tasks")
+			s.shared.waiting[f.Table] = nil // as while an insert is on its way
+			at := millis(time.Now())
+			answers := make([]chan error, 4)
+			for i := range answers {
+				r := &revision{account: 7, kind: "service_task", id: uint64(i + 1), number: 1, writeID: 1,
+					action: ActionCreate, at: at, createdAt: at, body: `{"name":"of the log"}`}
+				if _, err := s.insert(t.Context(), revisionToken(r), r); err != nil {
+					t.Fatal(err)
+				}
+				written := *r
+				written.body = `{"name":"of its writer"}`
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				answers[i] = make(chan error, 1)
+				go func() { answers[i] <- s.feed(ctx, &written) }()
+				for deadline := time.Now().Add(10 * time.Second); waitingFor(s, f) <= i; time.Sleep(time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatal("it does not wait")
+					}
+				}
+				if i == 1 && c.goes {
+					cancel()
+				}
+			}
+			if c.refuse != "" {
+				if err := db.Exec(t.Context(), c.refuse); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(c.wait)
+			s.insertWaiting(t.Context(), f)
+			for i, answer := range answers {
+				if err := <-answer; i == 1 && !errors.Is(err, c.says) || i != 1 && err != nil {
+					t.Errorf("%d: %v", i, err)
+				}
+			}
+			if n := count(t, db, "SELECT count() FROM service_tasks FINAL WHERE id != 2"); n != 3 {
+				t.Errorf("%d of the other three are listed", n)
+			}
+			want := uint64(3)
+			if !c.goes { // then each brings its own, out of the log
+				want = 0
+			}
+			if n := count(t, db, "SELECT count() FROM service_tasks FINAL WHERE id != 2 AND name = 'of its writer'"); n != want {
+				t.Errorf("%d are out of memory, not %d", n, want)
+			}
+			parts := count(t, db, "SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = 'service_tasks'")
+			if c.goes && parts != 1 {
+				t.Errorf("those who waited made %d inserts", parts)
+			}
+			if n := waitingFor(s, f); n != 0 {
+				t.Errorf("%d still wait", n)
+			}
+		})
+	}
+}
+
+func storeOn(t *testing.T, db driver.Conn) *Store {
+	t.Helper()
+	cfg := Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}
+	s, err := NewStore(cfg, db, fleet.NewIDSource(1, time.Now), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func waitingFor(s *Store, f schemas.Feed) int {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	return len(s.shared.waiting[f.Table])
+}
+
+func count(t *testing.T, db driver.Conn, query string) (n uint64) {
+	t.Helper()
+	if err := db.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
