@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"time"
 
@@ -48,12 +47,7 @@ var bookingColumns = []struct {
 	{"leg_until_ms", func(b *Booking) (any, bool) {
 		return millisOf(append(each(b.drivenSwaps(), func(s VehicleSwap) Instant { return s.Until }), b.ActualReturnAt))
 	}},
-	{"billed_on", func(b *Booking) (any, bool) { return b.billedOn() }},
-	{"billed_minor", func(b *Booking) (any, bool) { return b.billedMinor(), true }},
-	{"billed_until", func(b *Booking) (any, bool) { return b.billedUntil() }},
-	{"agreed_minor", func(b *Booking) (any, bool) { return b.agreed(agreedTypes), true }},
-	{"agreed_time_minor", func(b *Booking) (any, bool) { return b.agreed(agreedTimeTypes), true }},
-	{"agreed_by_day", func(b *Booking) (any, bool) { return b.agreedByDay() }},
+	{"agreed_minor", func(b *Booking) (any, bool) { return b.agreed(), true }},
 	{"returned_on", func(b *Booking) (any, bool) { return b.returnedOn() }},
 }
 
@@ -162,97 +156,17 @@ func millisOf(times []Instant) (all []int64, told bool) {
 	return all, told
 }
 
-// dayOf returns the day of a time in UTC, counted from 1970, where times are that are not known.
-func dayOf(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.Unix() / (24 * 60 * 60)
-}
+// agreedTypes are the types of lines that are agreed.
+var agreedTypes = []string{"time", "mileage", "discount", "promo", "extra", "protection", "delivery", "one_way",
+	"young_driver", "additional_driver"}
 
-func (b *Booking) billedOn() (days []time.Time, told bool) {
-	days = []time.Time{}
-	if b.RateSnapshot == nil {
-		return days, true
-	}
-	for _, d := range b.RateSnapshot.Days {
-		day, err := time.Parse(time.DateOnly, d.Date)
-		if err != nil || !inYears(day) {
-			return nil, false
-		}
-		days = append(days, day)
-	}
-	return days, true
-}
-
-func (b *Booking) billedMinor() []int64 {
-	if b.RateSnapshot == nil {
-		return []int64{}
-	}
-	return each(b.RateSnapshot.Days, func(d DayPrice) int64 { return d.Amount.Amount })
-}
-
-// daysUnpriced is how many days a booking is billed by its own times, if its price does not name them.
-func (b *Booking) daysUnpriced() (days int64, told bool) {
-	if b.BilledDays < 0 || b.BilledDays > math.MaxInt32 || !inYears(b.PickupAt.Time, b.ReturnAt.Time) {
-		return 0, false
-	}
-	if days = int64(b.BilledDays); days == 0 {
-		days = dayOf(b.ReturnAt.Time) - dayOf(b.PickupAt.Time)
-	}
-	return max(1, min(3660, days)), true
-}
-
-func (b *Booking) billedUntil() (time.Time, bool) {
-	billed, told := b.billedOn()
-	days, counted := b.daysUnpriced()
-	last := dayOf(b.PickupAt.Time) + days
-	for _, day := range billed {
-		last = max(last, dayOf(day))
-	}
-	return time.Unix((last+1)*24*60*60, 0).UTC(), told && counted
-}
-
-// agreedTypes are the types of lines that are agreed, agreedTimeTypes those of them that are for time and miles.
-var (
-	agreedTimeTypes = []string{"time", "mileage", "discount", "promo"}
-	agreedTypes     = append([]string{"extra", "protection", "delivery", "one_way", "young_driver", "additional_driver"},
-		agreedTimeTypes...)
-)
-
-// agreed sums what was agreed of lines of some types: of the frozen price, else of the charges.
-func (b *Booking) agreed(types []string) int64 {
+// agreed sums what was agreed: by the lines of the frozen price, else by the charges.
+func (b *Booking) agreed() int64 {
 	lines := b.Charges
 	if b.RateSnapshot != nil {
 		lines = b.RateSnapshot.Lines
 	}
-	return sumOf(lines, func(c *Charge) bool { return c.ReversalOf == "" && slices.Contains(types, c.Type) })
-}
-
-func (b *Booking) agreedByDay() ([]int64, bool) {
-	weights, total := b.billedMinor(), int64(0)
-	for _, w := range weights {
-		total += w
-	}
-	if len(weights) == 0 || slices.Min(weights) < 0 || total <= 0 {
-		n, told := b.daysUnpriced()
-		if len(weights) > 0 {
-			n, told = int64(len(weights)), true
-		}
-		if !told {
-			return nil, false
-		}
-		weights, total = slices.Repeat([]int64{1}, int(n)), n
-	}
-	agreed, upto, before := b.agreed(agreedTypes), int64(0), int64(0)
-	days := make([]int64, 0, len(weights))
-	for _, w := range weights {
-		upto += w
-		share := agreed * upto / total
-		days = append(days, share-before)
-		before = share
-	}
-	return days, true
+	return sumOf(lines, func(c *Charge) bool { return c.ReversalOf == "" && slices.Contains(agreedTypes, c.Type) })
 }
 
 // returnedOn is the day that stands for none, in the zone of a booking that has not ended. Of one that has the server
