@@ -104,14 +104,14 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 
 // RowID names the record that a row of an import makes, so that whoever does the row again names it alike. It is an
 // id of the hour in which the import was asked for, as those of records made then: the table of bookings is divided
-// by that, and an insert of rows of any time would be hundreds of parts.
+// by that, and an insert of rows of any time would be hundreds of parts. Where in the hour an import's ids begin is as
+// good as random; they follow one another, so that no two of its rows have the same one.
 func RowID(job *record.Record[record.Job], row int) uint64 {
-	id := rest.DerivedRecordID(job.ID, row)
 	if !job.Body.Transfer.RowsOfItsTime {
-		return id
+		return rest.DerivedRecordID(job.ID, row)
 	}
 	const within = 1<<44 - 1 // an hour and ten minutes, by the bits of an id that are below
-	return fleet.IDOf(job.CreatedAt)&^within | id&within
+	return fleet.IDOf(job.CreatedAt)&^within | (rest.DerivedRecordID(job.ID, 0)+uint64(row))&within
 }
 
 // Chunk takes rows off the input that can be brought together: no two of them are one record.
