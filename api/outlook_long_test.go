@@ -108,12 +108,18 @@ func (w *world) rentedOn(class string, cars []string, from time.Time, days int) 
 	w.sumMonths()
 }
 
-// sumMonths makes the months of all days that are written, as whoever makes facts does.
+// sumMonths makes the months of all days that are written, and what was agreed for bookings, as whoever makes facts
+// does.
 func (w *world) sumMonths() {
 	w.t.Helper()
 	if err := w.db.Exec(w.t.Context(), schemas.Query("facts_months"), clickhouse.Named("account", uint64(w.account)),
 		clickhouse.Named("from", "2023-01-01"), clickhouse.Named("to", "2025-12-31"),
 		clickhouse.Named("vehicles", []uint64{})); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Exec(w.t.Context(), schemas.Query("facts_booking_sums"), clickhouse.Named("account", uint64(w.account)),
+		clickhouse.Named("bookings", []uint64{}), clickhouse.Named("first", uint64(0)),
+		clickhouse.Named("last", uint64(math.MaxUint64)), clickhouse.Named("zone", "America/Chicago")); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -66,6 +67,19 @@ func EachStay(ctx context.Context, db driver.Conn, span DaySpan, take func(*Stay
 		})
 }
 
+// FactsAreMade is an error that says what to do while facts are made again after an upgrade.
+func FactsAreMade(ctx context.Context, db driver.Conn) error {
+	var remade bool
+	if err := db.QueryRow(ctx, schemas.Query("facts_remade"), clickhouse.Named("version", schemas.FactsVersion)).
+		Scan(&remade); err != nil {
+		return fmt.Errorf("read whether facts are made: %w", err)
+	}
+	if remade {
+		return fleet.NewError(fleet.CodeUnavailable, "What this is made of is being made again after an upgrade. Ask again in some minutes.")
+	}
+	return nil
+}
+
 // ClassRate is what the vehicles of a class brought on one day of the week: minor units of one currency.
 type ClassRate struct {
 	Class       uint64
@@ -95,10 +109,13 @@ type ClassPace struct {
 }
 
 // PaceOfClasses returns what stood on the books for each class and day of the span, and of the year before it, at the
-// ends of the local days asOf, which are in order.
+// ends of the local days asOf, which are in order; and the error of FactsAreMade.
 func PaceOfClasses(
 	ctx context.Context, db driver.Conn, s DaySpan, asOf []string, currency string,
 ) ([]ClassPace, error) {
+	if err := FactsAreMade(ctx, db); err != nil {
+		return nil, err
+	}
 	return schemas.AllRows(ctx, db, "read the pace", schemas.Query("pace_days"),
 		s.named(clickhouse.Named("as_of", asOf), clickhouse.Named("currency", currency)),
 		func(p *ClassPace, row schemas.Row) error {

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -80,11 +81,22 @@ func (s *Store) insertWaiting(ctx context.Context, f schemas.Feed) {
 		if len(going) == 0 {
 			continue
 		}
-		inner, cancel := context.WithDeadline(ctx, until)
-		err := s.insertWritten(inner, f, all)
-		cancel()
+		err := s.insertUntil(ctx, until, f, all)
 		for _, w := range going {
 			w.done <- err
 		}
 	}
+}
+
+// insertUntil is insertWritten until an instant. A panic is its error, as nobody's request is carried out here that
+// would catch it.
+func (s *Store) insertUntil(ctx context.Context, until time.Time, f schemas.Feed, all []*revision) (err error) {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	defer func() {
+		if fell := recover(); fell != nil {
+			err = fmt.Errorf("insert into %s: %v", f.Table, fell)
+		}
+	}()
+	return s.insertWritten(ctx, f, all)
 }

@@ -60,11 +60,18 @@ func (a *API) run(w http.ResponseWriter, c *rest.Call[record.SavedReport], _ res
 	return rest.WriteJSON(w, r, http.StatusAccepted, a.WithAllMembers(views[0].View))
 }
 
-// MakeDue makes a job of each saved report whose time has come. Any number of processes may do it at once.
+// MakeDue makes a job of each saved report whose time has come, once facts are made that an upgrade has made again. Any
+// number of processes may do it at once.
 func (a *API) MakeDue(ctx context.Context) error {
 	due, err := query.SavedReportsDue(ctx, a.DB, a.Now())
 	if err != nil {
 		return err
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	if err := query.FactsAreMade(ctx, a.DB); err != nil {
+		return err // the time of their schedule stays the one that they are made for
 	}
 	var failed error
 	for _, ref := range due {

@@ -20,7 +20,8 @@ type factsCommand struct {
 
 func (factsCommand) Help() string {
 	return `Makes what reports stand on again, from nothing but records, trips and entries of the ledger: what each vehicle did,
-earned and cost on each local day, and what each booking had of it. Only what differs is written. The server does so by
+earned and cost on each local day, what each booking had of it, was agreed to bring and was taxed on, and, of all days, what
+customers have brought in. Only what differs is written. The server does so by
 itself for whatever changes; this is for repair, when 'motorpool doctor' says that something does not agree. It may be run
 while the rest runs, be stopped, and be begun again.
 

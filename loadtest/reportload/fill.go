@@ -113,7 +113,8 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 	if err := do(step, func() error {
 		accounts, measures, _ := ledger.Measured()
 		return db.Exec(within(ctx, step), schemas.Query("facts_customer_sums"), clickhouse.Named("account", uint64(7)),
-			clickhouse.Named("customers", []uint64{}), clickhouse.Named("accounts", accounts),
+			clickhouse.Named("customers", []uint64{}), clickhouse.Named("since", "1970-01-01"),
+			clickhouse.Named("accounts", accounts),
 			clickhouse.Named("measures", measures))
 	}); err != nil {
 		return err

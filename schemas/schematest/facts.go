@@ -16,7 +16,8 @@ func MakeBooked(t testing.TB, db driver.Conn, of clickhouse.Parameters) {
 	t.Helper()
 	of = maps.Clone(of)
 	maps.Copy(of, clickhouse.Parameters{"first": "0", "last": "18446744073709551615", "bookings": "[]", "customers": "[]",
-		"kept": "1970-01-01"})
+		"since": "1970-01-01",
+		"kept":  "1970-01-01"})
 	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(of))
 	for _, name := range []string{"facts_rental_sums", "facts_tax_bases", "facts_booking_sums", "facts_customer_sums"} {
 		if err := db.Exec(ctx, schemas.Query(name)); err != nil {

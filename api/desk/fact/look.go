@@ -289,33 +289,44 @@ func (f *Facts) beginAccount(ctx context.Context, a account, made []time.Time) e
 func (f *Facts) recordsChanged(
 	ctx context.Context, all map[uint64]account, since, entered time.Time, out bool, o *outcome,
 ) error {
-	for _, of := range []struct {
-		query string
-		args  []any
-		make  func(context.Context, account, []uint64) error
-	}{
-		{"facts_bookings_changed", []any{clickhouse.Named("since", since.UnixMilli()),
-			clickhouse.Named("entered", entered.UnixMilli()), clickhouse.Named("out", out)}, f.rentals},
-		{"facts_customers_changed", []any{clickhouse.Named("entered", entered.UnixMilli())}, f.customers},
-	} {
-		changed := map[uint64][]uint64{}
-		err := f.each(ctx, of.query, of.args, func(row schemas.Row) error {
-			var account uint64
-			var ids []uint64
-			if err := row.Scan(&account, &ids); err != nil {
-				return err
-			}
-			changed[account] = ids
-			return nil
-		})
-		if err != nil {
+	bookings, customers := map[uint64][]uint64{}, map[uint64][]uint64{}
+	months := map[uint64]ledger.Day{}
+	err := f.each(ctx, "facts_bookings_changed", []any{clickhouse.Named("since", since.UnixMilli()),
+		clickhouse.Named("entered", entered.UnixMilli()), clickhouse.Named("out", out)}, func(row schemas.Row) error {
+		var account uint64
+		var ids []uint64
+		if err := row.Scan(&account, &ids); err != nil {
 			return err
 		}
-		for _, id := range slices.Sorted(maps.Keys(changed)) {
-			// An account whose record has not come yet is none: the next look goes back to before it.
-			if a, ok := all[id]; ok && ctx.Err() == nil {
-				o.add(id, of.make(ctx, a, changed[id]))
+		bookings[account] = ids
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = f.each(ctx, "facts_customers_changed", []any{clickhouse.Named("entered", entered.UnixMilli())},
+		func(row schemas.Row) error {
+			var account uint64
+			var ids []uint64
+			var since time.Time
+			if err := row.Scan(&account, &ids, &since); err != nil {
+				return err
 			}
+			customers[account], months[account] = ids, ledger.DayOf(since, time.UTC)
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	// An account whose record has not come yet is none: the next look goes back to before it.
+	for _, id := range slices.Sorted(maps.Keys(bookings)) {
+		if a, ok := all[id]; ok && ctx.Err() == nil {
+			o.add(id, f.rentals(ctx, a, bookings[id]))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(customers)) {
+		if a, ok := all[id]; ok && ctx.Err() == nil {
+			o.add(id, f.customers(ctx, a, customers[id], months[id]))
 		}
 	}
 	return ctx.Err()

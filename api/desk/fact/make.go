@@ -54,7 +54,7 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if err := f.rentals(ctx, a, bookings); err != nil {
 		return err
 	}
-	if err := f.customers(ctx, a, []uint64{}); err != nil {
+	if err := f.customers(ctx, a, []uint64{}, 0); err != nil {
 		return err
 	}
 	months, err := f.monthsOfSlice(ctx, a)
@@ -227,11 +227,13 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 	return f.exec(ctx, "facts_booking_sums", append(args, clickhouse.Named("zone", a.zone.String())))
 }
 
-// customers makes what the books have of customers again, of all of them if none are named.
-func (f *Facts) customers(ctx context.Context, a account, customers []uint64) error {
+// customers makes what the books have of customers again from the first day of a month on, of all of them if none are
+// named.
+func (f *Facts) customers(ctx context.Context, a account, customers []uint64, since ledger.Day) error {
 	accounts, columns, _ := ledger.Measured()
 	return f.exec(ctx, "facts_customer_sums", []any{clickhouse.Named("account", a.id),
-		clickhouse.Named("customers", customers), clickhouse.Named("accounts", accounts),
+		clickhouse.Named("customers", customers), clickhouse.Named("since", since.String()),
+		clickhouse.Named("accounts", accounts),
 		clickhouse.Named("measures", columns)})
 }
 

@@ -11,9 +11,10 @@ FROM
     FROM bookings FINAL
     WHERE updated_at < fromUnixTimestamp64Milli({until:Int64}, 'UTC') AND complete AND account IN (SELECT DISTINCT account FROM vehicle_days)
 ) AS b
-LEFT JOIN (SELECT account, booking, toInt64(on_books) AS made, arraySum(agreed) AS agreed FROM booking_sums FINAL) AS s
+LEFT JOIN (SELECT account, booking, toInt64(on_books) AS made, arraySum(agreed) AS by_day, arraySum(month_agreed) AS by_month FROM booking_sums FINAL) AS s
     ON s.account = b.account AND s.booking = b.booking
-ARRAY JOIN [('bookings on the books', booked, made), ('agreed', if(booked = 1 AND made = 1, agreed_minor, 0), if(booked = 1 AND made = 1, agreed, 0))] AS compared
+ARRAY JOIN [('bookings on the books', booked, made), ('agreed', if(booked = 1 AND made = 1, agreed_minor, 0), if(booked = 1 AND made = 1, by_day, 0)),
+    ('agreed by month', if(booked = 1 AND made = 1, agreed_minor, 0), if(booked = 1 AND made = 1, by_month, 0))] AS compared
 WHERE expected != found
 ORDER BY account, key, what
 LIMIT {limit:UInt32} BY account

@@ -7,8 +7,9 @@
 -- of the tax any more. Of a line that leaves nothing of a tax it is by all rates that the tax had.
 -- Entries of a booking and tax in the order in which they became known, what is taken back first, come to the same sums, so that each
 -- entry's net amount is that after it less that before it, and those of a booking add up to its own. What comes to a sum in between is
--- divided by the rate. Entries are none of a day before all that the booking says when it was.
--- EXPLAIN indexes=1: bookings and tax_bases by account and id; ledger_entries by account, the months from the first booking on, and
+-- divided by the rate. Entries are none of a day before all that the booking
+-- says when it was, or that ledger_flows has of it.
+-- EXPLAIN indexes=1: bookings and tax_bases by account and id; ledger_flows by account and ledger_account; ledger_entries by account, the months from the first booking on, and
 -- booking_bloom.
 INSERT INTO tax_bases (account, booking, local_date, name, location, channel, currency, computed_at, base, known)
 WITH
@@ -20,7 +21,14 @@ WITH
         WHERE account = {account:UInt64} AND id BETWEEN {first:UInt64} AND {last:UInt64}
             AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
     ),
-    (SELECT if(count() = 0, toDate32('2299-12-31'), min(began_on)) FROM charged) AS first_day,
+    (SELECT if(count() = 0, toDate32('2299-12-31'), min(began_on)) FROM charged) AS begins,
+    -- a booking may have been taxed on a day that it knows no more
+    (
+        SELECT if(count() = 0, begins, least(begins, min(local_date)))
+        FROM ledger_flows
+        WHERE account = {account:UInt64} AND ledger_account = 'tax_payable' AND booking BETWEEN {first:UInt64} AND {last:UInt64}
+            AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+    ) AS first_day,
     -- the net amount of what a tax came to, by the points that its booking has for all its taxes
     (amount, tax, points) -> multiIf(
         amount = 0, 0,
