@@ -86,8 +86,8 @@ func BenchmarkTenYears(b *testing.B) {
 			clickhouse.Named("from", strconv.Itoa(year)+"-01-01"), clickhouse.Named("to", strconv.Itoa(year)+"-12-31"))
 	}
 	fill(schemas.Query("facts_booking_sums"), clickhouse.Named("account", uint64(7)),
-		clickhouse.Named("bookings", []uint64{}), clickhouse.Named("first", uint64(0)), clickhouse.Named("last", uint64(math.MaxUint64)),
-		clickhouse.Named("zone", "America/Chicago"))
+		clickhouse.Named("bookings", []uint64{}), clickhouse.Named("first", uint64(0)),
+		clickhouse.Named("last", uint64(math.MaxUint64)), clickhouse.Named("zone", "America/Chicago"))
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {
 		b.Fatal(err)
