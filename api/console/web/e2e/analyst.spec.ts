@@ -245,7 +245,9 @@ test('two people in two tabs of one browser: the page of the first begins anew',
 	};
 	const one = await comes(first, key);
 	await comes(second, otherKey);
+	const anew = one.waitForEvent('load');
 	await one.getByRole('link', { name: first }).click();
+	await anew;
 	await expect(one.locator('header nav')).toBeVisible(); // of the second's account, which has no such customer
 	await expect(one.getByText(first)).toHaveCount(0);
 	await show(one, `/customers?q=${mark}`);
