@@ -67,11 +67,11 @@ func EachStay(ctx context.Context, db driver.Conn, span DaySpan, take func(*Stay
 		})
 }
 
-// FactsAreMade is an error that says what to do while facts are made again after an upgrade.
-func FactsAreMade(ctx context.Context, db driver.Conn) error {
+// FactsAreMade is an error that says what to do while facts of an account are still to be made again after an upgrade.
+func FactsAreMade(ctx context.Context, db driver.Conn, account fleet.AccountID) error {
 	var remade bool
-	if err := db.QueryRow(ctx, schemas.Query("facts_remade"), clickhouse.Named("version", schemas.FactsVersion)).
-		Scan(&remade); err != nil {
+	if err := db.QueryRow(ctx, schemas.Query("facts_remade"), clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("version", schemas.FactsVersion)).Scan(&remade); err != nil {
 		return fmt.Errorf("read whether facts are made: %w", err)
 	}
 	if remade {
@@ -113,7 +113,7 @@ type ClassPace struct {
 func PaceOfClasses(
 	ctx context.Context, db driver.Conn, s DaySpan, asOf []string, currency string,
 ) ([]ClassPace, error) {
-	if err := FactsAreMade(ctx, db); err != nil {
+	if err := FactsAreMade(ctx, db, s.Account); err != nil {
 		return nil, err
 	}
 	return schemas.AllRows(ctx, db, "read the pace", schemas.Query("pace_days"),

@@ -60,18 +60,12 @@ func (a *API) run(w http.ResponseWriter, c *rest.Call[record.SavedReport], _ res
 	return rest.WriteJSON(w, r, http.StatusAccepted, a.WithAllMembers(views[0].View))
 }
 
-// MakeDue makes a job of each saved report whose time has come, once facts are made that an upgrade has made again. Any
-// number of processes may do it at once.
+// MakeDue makes a job of each saved report whose time has come, once the facts of its account are made that an upgrade
+// has made again. Any number of processes may do it at once.
 func (a *API) MakeDue(ctx context.Context) error {
 	due, err := query.SavedReportsDue(ctx, a.DB, a.Now())
 	if err != nil {
 		return err
-	}
-	if len(due) == 0 {
-		return nil
-	}
-	if err := query.FactsAreMade(ctx, a.DB); err != nil {
-		return err // the time of their schedule stays the one that they are made for
 	}
 	var failed error
 	for _, ref := range due {
@@ -93,6 +87,9 @@ func (a *API) makeDue(ctx context.Context, ref query.SavedReportRef) error {
 	b, now := &rec.Body, a.Now()
 	if rec.Archived() || b.Schedule == nil || b.NextAt.IsZero() || b.NextAt.After(now) {
 		return nil // the table of current records is behind, or somebody was faster
+	}
+	if err := query.FactsAreMade(ctx, a.DB, ref.Account); err != nil {
+		return err // the next look makes it for the same time of its schedule
 	}
 	zone, err := a.zone(ctx, ref.Account)
 	if err != nil {

@@ -70,8 +70,7 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		case "events":
 			return "* EXCEPT (noted_at)"
 		case "vehicle_days", "vehicle_months", "rental_days", "rental_sums", "booking_sums", "tax_bases", "customer_sums",
-			"driving_days",
-			"driving_months":
+			"driving_days", "driving_months":
 			return "* EXCEPT (computed_at)"
 		}
 		return "*"

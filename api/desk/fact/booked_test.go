@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/motorpool/fleet/api/desk/fact"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -59,11 +58,7 @@ func TestWhatABookingWasAgreedToBringFollowsItsRecord(t *testing.T) {
 	if err := w.db.Exec(t.Context(), "TRUNCATE TABLE booking_sums"); err != nil {
 		t.Fatal(err)
 	}
-	from, to, err := w.facts.Extent(t.Context(), account)
-	if err == nil {
-		err = w.facts.Make(t.Context(), account, from, to, func(fact.Made) error { return nil })
-	}
-	if err != nil {
+	if err := w.facts.MakeAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want("made anew with all facts", booking, "true 2026-02-27 to 2026-03-01: "+days)
@@ -107,11 +102,7 @@ func TestOnWhatATaxWasChargedFollowsChargesAndEntries(t *testing.T) {
 	}
 	want := func(when, is string) {
 		t.Helper()
-		from, to, err := w.facts.Extent(t.Context(), account)
-		if err == nil {
-			err = w.facts.Make(t.Context(), account, from, to, func(fact.Made) error { return nil })
-		}
-		if err != nil {
+		if err := w.facts.MakeAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var got string

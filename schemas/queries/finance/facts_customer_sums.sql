@@ -1,5 +1,6 @@
 -- Makes what the books of an account have of its customers, of those in customers and of all if that is empty, from the month on that begins on
--- since, and writes what differs from what stands; months of before stay as they stand. accounts are those of the ledger that are a measure of facts, and measures which.
+-- since, and writes what differs from what stands; months of before stay as they stand. accounts are those of the ledger that are a measure of
+-- facts, and measures which.
 -- EXPLAIN indexes=1: ledger_entries by account and local_date, and by customer_bloom; customer_sums by account.
 INSERT INTO customer_sums (account, currency, customer, computed_at, months, income)
 WITH income_accounts AS (

@@ -7,10 +7,9 @@
 -- of the tax any more. Of a line that leaves nothing of a tax it is by all rates that the tax had.
 -- Entries of a booking and tax in the order in which they became known, what is taken back first, come to the same sums, so that each
 -- entry's net amount is that after it less that before it, and those of a booking add up to its own. What comes to a sum in between is
--- divided by the rate. Entries are none of a day before all that the booking
--- says when it was, or that ledger_flows has of it.
--- EXPLAIN indexes=1: bookings and tax_bases by account and id; ledger_flows by account and ledger_account; ledger_entries by account, the months from the first booking on, and
--- booking_bloom.
+-- divided by the rate. Entries are none of a day before all that the booking says when it was, or that ledger_flows has of it.
+-- EXPLAIN indexes=1: bookings and tax_bases by account and id; ledger_flows by account and ledger_account; ledger_entries by account, the
+-- months from the first booking on, and booking_bloom.
 INSERT INTO tax_bases (account, booking, local_date, name, location, channel, currency, computed_at, base, known)
 WITH
     charged AS
