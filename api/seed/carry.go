@@ -246,7 +246,15 @@ func (w *worker) carry(ctx context.Context, car Car, until time.Time, done func(
 			return err
 		}
 	}
-	return w.expenses(ctx, car.ID, time.Time{}, until)
+	if err := w.expenses(ctx, car.ID, time.Time{}, until); err != nil {
+		return err
+	}
+	id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
+	if err != nil {
+		return err
+	}
+	w.clock.Set(until)
+	return w.Costs.PostNew(ctx, w.Account, id)
 }
 
 // begin makes up for what was cut short, and makes what all bookings refer to, unless it was made.

@@ -117,6 +117,19 @@ func TestBusinessIsCarriedOut(t *testing.T) {
 			t.Errorf("%s is %s, want %v", car.ID, v.Body.Status, want)
 		}
 	}
+	// What the cars cost by schedule is in the books by now: the duty has nothing to do for them, which it would do one by one.
+	const costs = "SELECT count() FROM expenses FINAL WHERE scheduled_by LIKE 'veh_%'"
+	scheduled := count(costs)
+	later, err := open(2, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := later.Costs.Post(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := count(costs); scheduled == 0 || after != scheduled {
+		t.Errorf("%d expenses of vehicles are posted by schedule, %d after the duty", scheduled, after)
+	}
 	before := count("SELECT count() FROM record_log")
 	if err := business.Make(t.Context(), now); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@
 #
 # The command finds the interface in MOTORPOOL_URL, an admin's key of the account OpenAPI in MOTORPOOL_KEY and one of another account in
 # MOTORPOOL_OTHER_KEY, and the program, whose other commands find the same server, in MOTORPOOL; it runs in a folder that is removed.
+# With WITH_DEMO=1 the first account is the demo's rental business, and the command begins when its two years stand.
 set -euo pipefail
 motorpool=$(realpath "$1")
 shift
@@ -12,7 +13,8 @@ dir=$(mktemp -d)
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 export MOTORPOOL_DATA=$dir/data MOTORPOOL_HTTP=127.0.0.1:$(port) MOTORPOOL_OPS=127.0.0.1:$(port) MOTORPOOL_KAFKA=127.0.0.1:$(port)
 export MOTORPOOL_CLICKHOUSE=127.0.0.1:$(port) MOTORPOOL_CLICKHOUSE_HTTP=127.0.0.1:$(port)
-"$motorpool" up >"$dir/log" 2>&1 &
+demo=${WITH_DEMO:+--demo}
+"$motorpool" up $demo >"$dir/log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" || true; rm -rf "$dir"' EXIT
 for _ in $(seq 120); do
@@ -20,8 +22,12 @@ for _ in $(seq 120); do
   kill -0 "$server" || { cat "$dir/log"; exit 1; }
   sleep 0.5
 done
+while [ -n "$demo" ] && ! grep -q 'the demo has two years of bookings' "$dir/log"; do
+  kill -0 "$server" || { cat "$dir/log"; exit 1; }
+  sleep 0.5
+done
 MOTORPOOL_URL=http://$MOTORPOOL_HTTP
-MOTORPOOL_KEY=$("$motorpool" key create --account OpenAPI --scopes admin)
+MOTORPOOL_KEY=$("$motorpool" key create --account "$([ -n "$demo" ] && echo Demo || echo OpenAPI)" --scopes admin)
 MOTORPOOL_OTHER_KEY=$("$motorpool" key create --account Other --scopes admin)
 export MOTORPOOL_URL MOTORPOOL_KEY MOTORPOOL_OTHER_KEY MOTORPOOL=$motorpool
 status=0

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +20,9 @@ import (
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/query"
 )
+
+// byDistance is the method by which a vehicle loses value by what it drives.
+const byDistance = "units_of_production"
 
 // Bounds of one round.
 const (
@@ -71,6 +75,27 @@ func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID, through led
 			done[p.Subject] = p.Basis
 		}
 	}
+}
+
+// PostNew makes the expenses that the terms of a vehicle ask for through today, of one for which nothing was posted yet
+// that could stand in their place. It reads the records that it needs and nothing else, so that it can be decided in
+// memory. Of a vehicle that is depreciated by what it drives, which no record tells, it is record.ErrNotYet.
+func (d *Costs) PostNew(ctx context.Context, account fleet.AccountID, vehicle uint64) error {
+	rec, err := d.Vehicles.Get(ctx, account, vehicle)
+	if err != nil {
+		return err
+	}
+	if rec.Body.DepreciationMethod == byDistance {
+		return fmt.Errorf("what a vehicle has driven is not in memory: %w", record.ErrNotYet)
+	}
+	left := &atomic.Int64{}
+	left.Store(math.MaxInt64)
+	r := &round{Costs: d, account: account, now: d.Now(), left: left, vehicles: map[uint64]*record.Vehicle{vehicle: &rec.Body}}
+	if r.zone, err = d.Books.Zone(ctx, account); err != nil {
+		return err
+	}
+	_, _, err = r.do(ctx, fleet.FormatID(fleet.VehiclePrefix, vehicle))
+	return err
 }
 
 // subjectError is why a subject could not be posted.
@@ -206,7 +231,7 @@ func (r *round) read(ctx context.Context, subjects []string) error {
 	var byMiles []uint64
 	for id, v := range r.vehicles {
 		names = append(names, fleet.FormatID(fleet.VehiclePrefix, id))
-		if v.DepreciationMethod == "units_of_production" {
+		if v.DepreciationMethod == byDistance {
 			byMiles = append(byMiles, id)
 		}
 	}

@@ -122,7 +122,7 @@ test('engine hours are noted, and a schedule goes by them', async ({ page, reque
 	await page.getByLabel('Meter', { exact: true }).selectOption('Engine hours');
 	await page.getByLabel('Engine hours', { exact: true }).fill('512.5');
 	await page.getByRole('button', { name: 'Save' }).click();
-	await expect(page.getByText('512.5 h')).toBeVisible();
+	await expect(page.getByText('512.5 h').first()).toBeVisible();
 	await page.getByRole('button', { name: 'Note a reading' }).click();
 	await page.getByLabel('Meter', { exact: true }).selectOption('Battery cycles');
 	await page.getByLabel('Battery cycles', { exact: true }).fill('80');
@@ -131,6 +131,15 @@ test('engine hours are noted, and a schedule goes by them', async ({ page, reque
 	await expect(page.getByRole('button', { name: 'Note a reading' })).toBeVisible();
 	const read = (await get<{ data: { kind: string; value: number }[] }>(request, `/v1/vehicles/${crane}/meter_readings`)).data;
 	expect(read.map((r) => [r.kind, r.value])).toEqual(expect.arrayContaining([['engine_hours', 512.5], ['battery_cycles', 80]]));
+
+	// One that was wrong is taken back: it stays in the list, struck out, with the reason.
+	await page.getByRole('button', { name: 'Take back 80' }).click();
+	await page.getByLabel('Reason').fill('That was the other crane');
+	await page.getByRole('button', { name: 'Take back', exact: true }).click();
+	await expect(page.getByText('counts no more: That was the other crane')).toBeVisible();
+	await look(page, 'meters-taken-back');
+	const kept = (await get<{ data: { kind: string; voided: boolean }[] }>(request, `/v1/vehicles/${crane}/meter_readings`)).data;
+	expect(kept.map((r) => [r.kind, r.voided])).toEqual(expect.arrayContaining([['engine_hours', false], ['battery_cycles', true]]));
 
 	await show(page, `/maintenance/schedules/new?vehicle=${crane}&task=${task}`);
 	await page.getByLabel('Last done at engine hours').fill('400');

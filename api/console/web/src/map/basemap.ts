@@ -1,12 +1,14 @@
-import type { StyleSpecification } from 'maplibre-gl';
+import type { GeoJSONSource, Map as MapLibre, StyleSpecification } from 'maplibre-gl';
 import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Point } from 'geojson';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { feature, mesh } from 'topojson-client';
-import countriesAddress from 'world-atlas/countries-50m.json?url';
+import coarseAddress from 'world-atlas/countries-110m.json?url';
+import fineAddress from 'world-atlas/countries-50m.json?url';
 import type { Tiles } from './tiles';
 
 // The ground of the map: land, borders and names of countries by Natural Earth, and over them the operator's own tiles
 // if there are any, all served by this server. Nothing is asked of anybody else, so that it is there without a network too.
+// A map begins on a coarse ground, which is land and sea and there at once, and gets a fine one when its first picture stands.
 
 export interface Colors {
 	sea: string;
@@ -31,16 +33,21 @@ export const dark: Colors = {
 	green: '#1e2e25', building: '#29322d', road: '#3b4641', roadEdge: '#141a17', dim: true,
 };
 
-interface Ground {
+/** The land, its borders and the names of countries. */
+export interface Ground {
 	land: FeatureCollection<MultiPolygon>;
 	borders: Feature<MultiLineString>;
 	names: FeatureCollection<Point>;
 }
 
-let ground: Promise<Ground> | undefined;
+const addresses = { coarse: coarseAddress, fine: fineAddress };
+type Detail = keyof typeof addresses;
 
-async function load(): Promise<Ground> {
-	const response = await fetch(countriesAddress);
+const grounds: Partial<Record<Detail, Promise<Ground>>> = {};
+let finest: Ground | undefined; // that is there
+
+async function load(detail: Detail): Promise<Ground> {
+	const response = await fetch(addresses[detail]);
 	const world = (await response.json()) as Topology<{ countries: GeometryCollection<{ name: string }> }>;
 	const countries = feature(world, world.objects.countries).features.map((country) => ({
 		name: country.properties.name,
@@ -48,7 +55,7 @@ async function load(): Promise<Ground> {
 			country.geometry.type === 'MultiPolygon' ? country.geometry.coordinates : []).map((rings) => rings.map(flat)),
 	}));
 	const borders = mesh(world, world.objects.countries, (a, b) => a !== b);
-	return {
+	const is: Ground = {
 		land: { type: 'FeatureCollection', features: countries.map(({ polygons }) => ({ type: 'Feature', properties: {},
 			geometry: { type: 'MultiPolygon', coordinates: polygons } })) },
 		borders: { type: 'Feature', properties: {}, geometry: { ...borders, coordinates: borders.coordinates.map(unrolled) } },
@@ -61,6 +68,8 @@ async function load(): Promise<Ground> {
 			}),
 		},
 	};
+	if (detail === 'fine' || !finest) finest = is;
+	return is;
 }
 
 /** A line that goes on beyond 180° where it would jump from one edge of a flat map to the other. */
@@ -118,16 +127,17 @@ export function ownTiles(): Promise<Tiles | null> {
 	return own;
 }
 
-/** The land, its borders and the names of countries. */
-export function groundOf(): Promise<Ground> {
-	ground ??= load();
-	ground.catch(() => (ground = undefined)); // so that the next one tries again
-	return ground;
+export function groundOf(detail: Detail): Promise<Ground> {
+	const asked = (grounds[detail] ??= load(detail));
+	asked.catch(() => delete grounds[detail]); // so that the next one tries again
+	return asked;
 }
 
-/** The style of the map in some colours, with the operator's own tiles if there are any that can be read. */
+/** The style of the map in some colours on the finest ground that is there, with the operator's own tiles if there are any that can be read. */
 export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unreadable'>): Promise<StyleSpecification> {
-	const [{ land, borders, names }, read] = await Promise.all([groundOf(), own]);
+	const [coarse, read] = await Promise.all([groundOf('coarse'), own]);
+	const { land, borders, names } = finest ?? coarse;
+	const later = finest === coarse ? 'none' : 'visible';
 	const tiles = read === 'unreadable' ? null : read;
 	return {
 		version: 8,
@@ -139,17 +149,26 @@ export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unrea
 		},
 		layers: [
 			{ id: 'sea', type: 'background', paint: { 'background-color': colors.sea } },
-			{ id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': colors.land } },
-			{ id: 'borders', type: 'line', source: 'borders', paint: { 'line-color': colors.border, 'line-width': 1 } },
+			{ id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': colors.land, 'fill-antialias': later === 'visible' } },
+			{ id: 'borders', type: 'line', source: 'borders', layout: { visibility: later }, paint: { 'line-color': colors.border, 'line-width': 1 } },
 			...(tiles?.layers(colors) ?? []),
 			{
 				id: 'names', type: 'symbol', source: 'names', maxzoom: 7,
 				layout: {
-					'text-field': ['get', 'name'], 'text-size': 12, 'text-font': ['sans-serif'],
+					visibility: later, 'text-field': ['get', 'name'], 'text-size': 12, 'text-font': ['sans-serif'],
 					'symbol-sort-key': ['-', 0, ['get', 'size']], 'text-padding': 8,
 				},
 				paint: { 'text-color': colors.text, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },
 			},
 		],
 	};
+}
+
+/** Puts the fine ground under a map whose first picture stands. */
+export async function refine(map: MapLibre) {
+	const fine = await groundOf('fine');
+	if (!map.style) return; // it was closed meanwhile
+	for (const [name, data] of Object.entries(fine)) void map.getSource<GeoJSONSource>(name)?.setData(data);
+	map.setPaintProperty('land', 'fill-antialias', true);
+	for (const layer of ['borders', 'names']) map.setLayoutProperty(layer, 'visibility', 'visible');
 }

@@ -22,7 +22,7 @@ function draw(paint: (c: CanvasRenderingContext2D) => void): ImageData {
 	const canvas = document.createElement('canvas');
 	const scale = 2;
 	canvas.width = canvas.height = size * scale;
-	const c = canvas.getContext('2d');
+	const c = canvas.getContext('2d', { willReadFrequently: true }); // drawn without the graphics card, which would have to give it back
 	if (!c) throw new Error('this browser draws nothing');
 	c.scale(scale, scale);
 	c.translate(size / 2, size / 2);

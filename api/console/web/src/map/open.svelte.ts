@@ -2,7 +2,7 @@ import 'maplibre-gl/dist/maplibre-gl.css';
 import type { Feature, FeatureCollection } from 'geojson';
 import type { Map as MapLibre, MapSourceDataEvent } from 'maplibre-gl';
 import { say, settings } from '../lib/settings.svelte';
-import { dark, groundOf, light, ownTiles, styleOf, type Colors } from './basemap';
+import { dark, groundOf, light, ownTiles, refine, styleOf, type Colors } from './basemap';
 
 /** A map on the page. */
 export interface Opened {
@@ -16,8 +16,13 @@ export function collection(features: Feature[]): FeatureCollection {
 	return { type: 'FeatureCollection', features };
 }
 
+type Box = [[number, number], [number, number]];
+
+/** How a map looks at a box. */
+export const whole = { padding: 60, maxZoom: 13, duration: 0 };
+
 /** The box around some places, longitude first; null if there are none. */
-export function boxOf(places: Iterable<readonly [number, number]>): [[number, number], [number, number]] | null {
+export function boxOf(places: Iterable<readonly [number, number]>): Box | null {
 	let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
 	for (const [lng, lat] of places) {
 		west = Math.min(west, lng);
@@ -72,21 +77,24 @@ function libraryOf() {
 
 /** Asks for all that a map needs, before the page stands that has it. What does not come is told where the map is opened. */
 export function expectMap() {
-	for (const part of [libraryOf(), groundOf(), ownTiles()]) part.catch(() => {});
+	for (const part of [libraryOf(), groundOf('coarse'), ownTiles()]) part.catch(() => {});
 }
 
 /**
  * Opens a map on its ground. Whoever asks dresses it: sources and layers are added when it begins, and again when the
- * colours change.
+ * colours change. It begins with what the last argument says, if that is known by then, so that nothing is drawn that
+ * nobody will look at; otherwise with the Earth.
  */
-export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: Colors) => void): Promise<Opened> {
+export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: Colors) => void,
+	begin: () => Box | null = () => null): Promise<Opened> {
 	const darkness = matchMedia('(prefers-color-scheme: dark)');
 	const colors = () => (darkness.matches ? dark : light);
 	const tiles = ownTiles().catch(() => 'unreadable' as const);
 	const [maplibre, style] = await Promise.all([libraryOf(), styleOf(colors(), tiles)]);
+	const bounds = begin();
 	const map = new maplibre.Map({
-		container: box, style, center: [-30, 30], zoom: 1.5, attributionControl: { compact: true },
-		maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
+		container: box, style, ...(bounds ? { bounds, fitBoundsOptions: whole } : { center: [-30, 30], zoom: 1.5 }), attributionControl: { compact: true },
+		validateStyle: false, maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
 	});
 	map.touchZoomRotate.disableRotation();
 	map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right');
@@ -96,6 +104,7 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 		$effect(() => scale.setUnit(settings.units));
 	});
 	map.on('style.load', () => dress(map, colors()));
+	map.once('idle', () => void refine(map).catch((error: unknown) => console.warn('the fine ground of the map does not come', error)));
 	if ((await tiles) === 'unreadable') tellNoTiles(map);
 	map.on('error', (e) => {
 		if ('sourceId' in e && e.sourceId === 'tiles') tellNoTiles(map);
