@@ -128,7 +128,7 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 	}
 	w.Log.DebugContext(ctx, "the vehicles of the business are outfitted")
 	if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-		return w.outfit(ctx, b.Cars[i], i%3 == 0, until)
+		return w.outfit(ctx, b.Cars[i], until)
 	}); err != nil {
 		return err
 	}
@@ -141,6 +141,11 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 	one := func(car int) bool { return slices.Contains(left, car) }
 	if err := b.all(ctx, nodeCars, one, func(ctx context.Context, w *worker, i int) error {
 		return w.carry(ctx, b.Cars[i], until, func() {})
+	}); err != nil {
+		return err
+	}
+	if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
+		return w.own(ctx, b.Cars[i], until)
 	}); err != nil {
 		return err
 	}
@@ -246,15 +251,26 @@ func (w *worker) carry(ctx context.Context, car Car, until time.Time, done func(
 			return err
 		}
 	}
-	if err := w.expenses(ctx, car.ID, time.Time{}, until); err != nil {
+	if err := w.expenses(ctx, car.ID, time.Time{}, until); err != nil || !w.aside {
 		return err
 	}
+	return w.scheduled(ctx, car, until)
+}
+
+// scheduled enters what a car costs by schedule by the terms that it is to have. The duty knows of none before the car
+// has them, which is when its business stands: nobody else makes these expenses meanwhile.
+func (w *worker) scheduled(ctx context.Context, car Car, until time.Time) error {
 	id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
 	if err != nil {
 		return err
 	}
 	w.clock.Set(until)
-	return w.Costs.PostNew(ctx, w.Account, id)
+	rec, err := w.Vehicles.Get(ctx, w.Account, id)
+	if err != nil {
+		return err
+	}
+	w.terms(car, &rec.Body)
+	return w.Costs.PostNew(ctx, w.Account, id, &rec.Body)
 }
 
 // begin makes up for what was cut short, and makes what all bookings refer to, unless it was made.
@@ -386,18 +402,11 @@ func (w *worker) resume(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// outfit gives the vehicle's record what the business needs of it. One that is financed is paid off in four years.
-func (w *worker) outfit(ctx context.Context, car Car, financed bool, now time.Time) error {
-	id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
-	if err != nil {
-		return err
-	}
-	class := Classes[max(0, slices.IndexFunc(Classes, func(c Class) bool { return c.Code == car.Class }))]
-	w.clock.Set(now)
-	_, err = w.Vehicles.Update(ctx, by, w.Account, id, 0, func(rec *record.Record[record.Vehicle]) error {
-		v := &rec.Body
+// outfit gives the vehicle's record what the business needs of it.
+func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
+	return w.vehicle(ctx, car, now, func(id uint64, v *record.Vehicle) {
 		if v.ClassID != "" {
-			return nil
+			return
 		}
 		location := w.known.locations[car.Branch]
 		v.ClassID, v.HomeLocationID, v.CurrentLocationID = w.known.classes[car.Class], location, location
@@ -407,27 +416,55 @@ func (w *worker) outfit(ctx context.Context, car Car, financed bool, now time.Ti
 		if ready := since.Add(buffer); returned && ready.After(now) {
 			v.Status, v.StatusReason, v.StatusUntil = record.VehicleTurnaround, "returned", record.InstantOf(ready)
 		}
-		miles, life, residual := car.MileageMi, 150_000, record.Money{Amount: class.Value / 4, Currency: "USD"}
-		v.AcquisitionMileageMi, v.ExpectedLifeMi, v.ResidualValue = &miles, &life, &residual
-		v.Ownership, v.AcquiredOn, v.InServiceOn =
-			"owned", w.Plan.Begin.Format(time.DateOnly), w.Plan.Begin.Format(time.DateOnly)
-		v.AcquisitionCost = &record.Money{Amount: class.Value, Currency: "USD"}
-		v.DepreciationMethod, v.UsefulLifeMonths = "straight_line", 72
+		miles, life := car.MileageMi, 150_000
+		v.AcquisitionMileageMi, v.ExpectedLifeMi = &miles, &life
+		v.InServiceOn = w.Plan.Begin.Format(time.DateOnly)
 		v.RegistrationExpiresOn = w.Plan.Anchor.AddDate(0, 3, int(id%200)).Format(time.DateOnly)
 		v.InspectionExpiresOn = w.Plan.Anchor.AddDate(0, 1, int(id%150)).Format(time.DateOnly)
-		v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" +
-			strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly),
-			Premium: &record.Money{Amount: class.Value / 400, Currency: "USD"}, Period: "month",
-			StartsOn: w.Plan.Whole().Format(time.DateOnly)}
-		if financed {
-			apr := int64(790)
-			v.Ownership, v.Financing = "financed", &record.Financing{Lender: "First Prairie Bank",
-				Principal: &record.Money{Amount: class.Value / 5 * 3, Currency: "USD"}, APR: &apr, TermMonths: 48,
-				FirstPaymentOn: w.Plan.Begin.AddDate(0, 1, 0).Format(time.DateOnly)}
-		}
+	})
+}
+
+// own gives the vehicle's record what it costs to own it.
+func (w *worker) own(ctx context.Context, car Car, now time.Time) error {
+	return w.vehicle(ctx, car, now, func(_ uint64, v *record.Vehicle) { w.terms(car, v) })
+}
+
+// vehicle changes a vehicle's record.
+func (w *worker) vehicle(ctx context.Context, car Car, now time.Time, change func(id uint64, v *record.Vehicle)) error {
+	id, err := fleet.ParseID(fleet.VehiclePrefix, car.ID)
+	if err != nil {
+		return err
+	}
+	w.clock.Set(now)
+	_, err = w.Vehicles.Update(ctx, by, w.Account, id, 0, func(rec *record.Record[record.Vehicle]) error {
+		change(id, &rec.Body)
 		return nil
 	})
 	return err
+}
+
+// terms gives a vehicle what it was bought for and what it costs by schedule, unless it has that. Of three one is
+// financed, and paid off in four years.
+func (w *worker) terms(car Car, v *record.Vehicle) {
+	if v.AcquisitionCost != nil || v.DepreciationMethod != "" || v.Insurance != nil {
+		return
+	}
+	class := Classes[max(0, slices.IndexFunc(Classes, func(c Class) bool { return c.Code == car.Class }))]
+	share := func(part, of int64) *record.Money {
+		return &record.Money{Amount: class.Value / of * part, Currency: "USD"}
+	}
+	v.Ownership, v.AcquiredOn = "owned", w.Plan.Begin.Format(time.DateOnly)
+	v.AcquisitionCost, v.ResidualValue = share(1, 1), share(1, 4)
+	v.DepreciationMethod, v.UsefulLifeMonths = "straight_line", 72
+	v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" +
+		strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly),
+		Premium: share(1, 400), Period: "month", StartsOn: w.Plan.Whole().Format(time.DateOnly)}
+	if slices.IndexFunc(w.Cars, func(c Car) bool { return c.ID == car.ID })%3 == 0 {
+		apr := int64(790)
+		v.Ownership, v.Financing = "financed", &record.Financing{Lender: "First Prairie Bank",
+			Principal: share(3, 5), APR: &apr, TermMonths: 48,
+			FirstPaymentOn: w.Plan.Begin.AddDate(0, 1, 0).Format(time.DateOnly)}
+	}
 }
 
 // rental carries out one booking as far as it has come.

@@ -117,10 +117,16 @@ func ordinarily(t *testing.T, b *Business, now time.Time) {
 		t.Fatal(err)
 	}
 	if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-		if err := w.outfit(ctx, b.Cars[i], i%3 == 0, now); err != nil {
+		if err := w.outfit(ctx, b.Cars[i], now); err != nil {
 			return err
 		}
-		return w.carry(ctx, b.Cars[i], now, func() {})
+		if err := w.carry(ctx, b.Cars[i], now, func() {}); err != nil {
+			return err
+		}
+		if err := w.scheduled(ctx, b.Cars[i], now); err != nil {
+			return err
+		}
+		return w.own(ctx, b.Cars[i], now)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +287,7 @@ func half(t *testing.T, b *Business, now time.Time) []*bulk.Draft {
 		t.Fatal(err)
 	}
 	if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-		return w.outfit(ctx, b.Cars[i], i%3 == 0, now)
+		return w.outfit(ctx, b.Cars[i], now)
 	}); err != nil {
 		t.Fatal(err)
 	}

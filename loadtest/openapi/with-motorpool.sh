@@ -5,7 +5,8 @@
 #
 # The command finds the interface in MOTORPOOL_URL, an admin's key of the account OpenAPI in MOTORPOOL_KEY and one of another account in
 # MOTORPOOL_OTHER_KEY, and the program, whose other commands find the same server, in MOTORPOOL; it runs in a folder that is removed.
-# With WITH_DEMO=1 the first account is the demo's rental business, and the command begins when its two years stand.
+# With WITH_DEMO=1 the first account is the demo's rental business, and the command begins when its two years stand. MOTORPOOL_ACCOUNT has its
+# name.
 set -euo pipefail
 motorpool=$(realpath "$1")
 shift
@@ -22,14 +23,17 @@ for _ in $(seq 120); do
   kill -0 "$server" || { cat "$dir/log"; exit 1; }
   sleep 0.5
 done
-while [ -n "$demo" ] && ! grep -q 'the demo has two years of bookings' "$dir/log"; do
-  kill -0 "$server" || { cat "$dir/log"; exit 1; }
+for _ in $(seq 1200); do
+  [ -z "$demo" ] || grep -q 'the demo has two years of bookings' "$dir/log" && stands=yes && break
+  kill -0 "$server" || break
   sleep 0.5
 done
+[ -n "${stands:-}" ] || { cat "$dir/log"; exit 1; }
 MOTORPOOL_URL=http://$MOTORPOOL_HTTP
-MOTORPOOL_KEY=$("$motorpool" key create --account "$([ -n "$demo" ] && echo Demo || echo OpenAPI)" --scopes admin)
+MOTORPOOL_ACCOUNT=$([ -n "$demo" ] && echo Demo || echo OpenAPI)
+MOTORPOOL_KEY=$("$motorpool" key create --account "$MOTORPOOL_ACCOUNT" --scopes admin)
 MOTORPOOL_OTHER_KEY=$("$motorpool" key create --account Other --scopes admin)
-export MOTORPOOL_URL MOTORPOOL_KEY MOTORPOOL_OTHER_KEY MOTORPOOL=$motorpool
+export MOTORPOOL_URL MOTORPOOL_ACCOUNT MOTORPOOL_KEY MOTORPOOL_OTHER_KEY MOTORPOOL=$motorpool
 status=0
 mkdir "$dir/work"
 (cd "$dir/work" && "$@") || status=$?

@@ -77,24 +77,35 @@ func (d *Costs) PostOf(ctx context.Context, account fleet.AccountID, through led
 	}
 }
 
-// PostNew makes the expenses that the terms of a vehicle ask for through today, of one for which nothing was posted yet
-// that could stand in their place. It reads the records that it needs and nothing else, so that it can be decided in
-// memory. Of a vehicle that is depreciated by what it drives, which no record tells, it is record.ErrNotYet.
-func (d *Costs) PostNew(ctx context.Context, account fleet.AccountID, vehicle uint64) error {
-	rec, err := d.Vehicles.Get(ctx, account, vehicle)
-	if err != nil {
-		return err
-	}
-	if rec.Body.DepreciationMethod == byDistance {
-		return fmt.Errorf("what a vehicle has driven is not in memory: %w", record.ErrNotYet)
+// PostNew makes the expenses that the terms v of a vehicle ask for through today, unless one of them was made before.
+// It reads no more than those, so that it can be decided in memory; nobody else may know of the terms meanwhile, and
+// nothing may have been posted that stands in their place. What goes by distance driven is for the rounds.
+func (d *Costs) PostNew(ctx context.Context, account fleet.AccountID, vehicle uint64, v *record.Vehicle) error {
+	if v.DepreciationMethod == byDistance {
+		return nil
 	}
 	left := &atomic.Int64{}
 	left.Store(math.MaxInt64)
-	r := &round{Costs: d, account: account, now: d.Now(), left: left, vehicles: map[uint64]*record.Vehicle{vehicle: &rec.Body}}
+	r := &round{Costs: d, account: account, now: d.Now(), left: left,
+		vehicles: map[uint64]*record.Vehicle{vehicle: v}}
+	var err error
 	if r.zone, err = d.Books.Zone(ctx, account); err != nil {
 		return err
 	}
-	_, _, err = r.do(ctx, fleet.FormatID(fleet.VehiclePrefix, vehicle))
+	subject := fleet.FormatID(fleet.VehiclePrefix, vehicle)
+	a, err := r.ask(ctx, subject, 0)
+	if err != nil {
+		return err
+	}
+	var wanted []record.Ref
+	for _, i := range a.Items {
+		wanted = append(wanted, record.Ref{Kind: record.Expenses.Name, ID: ExpenseID(account, subject, i.What, i.Number)})
+	}
+	seen, err := d.Store.See(ctx, account, wanted...)
+	if err != nil || slices.ContainsFunc(wanted, func(ref record.Ref) bool { _, made := seen.Body(ref); return made }) {
+		return err
+	}
+	_, _, err = r.do(ctx, subject)
 	return err
 }
 

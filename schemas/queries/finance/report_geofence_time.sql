@@ -16,7 +16,7 @@ WITH
     (/*query vehicle_zones*/) AS zones,
     arrayDistinct(zones.2) AS names,
     arrayMap(name -> indexOf(names, name), zones.2) AS numbers,
-    -- which of the group's times a day is in, as a number, and that with the number of a zone
+    -- which of the group's times a day is in, as a number
     day -> toInt64(if({group:String} = 'day', toInt32(day), if({group:String} = 'week', toRelativeWeekNum(day),
         if({group:String} = 'month', toRelativeMonthNum(day), if({group:String} = 'quarter', toRelativeQuarterNum(day),
         if({group:String} = 'year', toYear(day), 0)))))) AS nth,
@@ -30,6 +30,7 @@ WITH
             SELECT place(indexOf(names, zone), nth(day)) AS at, min(begins_ms) AS begins_ms, max(ends_ms) AS ends_ms,
                 toDate32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), min(day))) AS began
             FROM (/*query zone_days*/)
+            WHERE has(names, zone) -- they are read twice, and may have changed between
             GROUP BY at
             ORDER BY at
         )

@@ -1,12 +1,11 @@
 import { expect, test, type APIRequestContext } from '@playwright/test';
-import { accessible, enter, post, show, watch } from './own';
+import { accessible, clockOf, enter, post, show, watch } from './own';
 
 // A clerk's day on a real server, in a real browser: from a quote to the payment of a rental that came back damaged.
 
 const hostile = '<img src=x onerror=alert(1)>';
 const day = 86_400_000;
 const mark = Date.now().toString(36); // tells what this run made from what an earlier one did
-const local = (at: number) => new Date(at).toISOString().slice(0, 16); // the account's clock shows UTC
 
 interface Shop {
 	van: string;
@@ -53,6 +52,7 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	const { customer } = await open(request);
 	await enter(page, `/bookings/new?customer=${customer}`);
 	const now = Math.floor(Date.now() / 60_000) * 60_000;
+	const local = await clockOf(request);
 	await page.getByLabel('Pickup', { exact: true }).fill(local(now + 10 * 60_000));
 	await page.getByLabel('Return', { exact: true }).fill(local(now + 2 * day));
 	await page.getByRole('radio', { name: `Comet ${mark}` }).check();

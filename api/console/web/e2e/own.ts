@@ -4,6 +4,7 @@ import { expect, test, type APIRequestContext, type Page } from '@playwright/tes
 // What the tests of pages share.
 
 export const key = process.env['MOTORPOOL_KEY'] ?? '';
+export const account = process.env['MOTORPOOL_ACCOUNT'] ?? ''; // the name of that of the key
 export const otherKey = process.env['MOTORPOOL_OTHER_KEY'] ?? ''; // of another account
 
 export async function post<T = { id: string }>(request: APIRequestContext, path: string, data: unknown, as = key): Promise<T> {
@@ -17,6 +18,12 @@ export async function get<T>(request: APIRequestContext, path: string): Promise<
 	const response = await request.get(path, { headers: { Authorization: `Bearer ${key}` } });
 	expect(response.ok(), `${path}: ${await response.text()}`).toBe(true);
 	return (await response.json()) as T;
+}
+
+/** What the clock on the account's wall shows at a time, as a field for times takes it. */
+export async function clockOf(request: APIRequestContext): Promise<(at: number) => string> {
+	const { timezone } = await get<{ timezone: string | null }>(request, '/v1/account');
+	return (at) => new Date(at).toLocaleString('sv-SE', { timeZone: timezone || 'UTC' }).replace(' ', 'T').slice(0, 16);
 }
 
 /** Goes to another page of the console, as a link would. */

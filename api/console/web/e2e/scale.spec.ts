@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { expect, test } from '@playwright/test';
-import { enter, watch } from './own';
+import { account, enter, watch } from './own';
 
 // The map with 10,000 vehicles, each of which tells a place every ten seconds: 1000 places a second, sent by the program
 // itself through Kafka. It runs for CONSOLE_MINUTES, and not at all without (`make console-scale`).
@@ -64,7 +64,7 @@ test('ten thousand vehicles move, and the page answers all the same', async ({ p
 	const path = test.info().outputPath('fleet.csv');
 	await record(path, Math.ceil(minutes * 60 + 420));
 	const program = process.env['MOTORPOOL'] ?? '';
-	const replay = spawn(program, ['replay', '--account', 'OpenAPI', '--register', '--speed', 'original', '--shift-to-now', path], { stdio: 'inherit' });
+	const replay = spawn(program, ['replay', '--account', account, '--register', '--speed', 'original', '--shift-to-now', path], { stdio: 'inherit' });
 	try {
 		await enter(page, '/map');
 		const opened = await page.evaluate(() => performance.now());

@@ -33,8 +33,7 @@ export const dark: Colors = {
 	green: '#1e2e25', building: '#29322d', road: '#3b4641', roadEdge: '#141a17', dim: true,
 };
 
-/** The land, its borders and the names of countries. */
-export interface Ground {
+interface Ground {
 	land: FeatureCollection<MultiPolygon>;
 	borders: Feature<MultiLineString>;
 	names: FeatureCollection<Point>;
@@ -55,7 +54,7 @@ async function load(detail: Detail): Promise<Ground> {
 			country.geometry.type === 'MultiPolygon' ? country.geometry.coordinates : []).map((rings) => rings.map(flat)),
 	}));
 	const borders = mesh(world, world.objects.countries, (a, b) => a !== b);
-	const is: Ground = {
+	const ground: Ground = {
 		land: { type: 'FeatureCollection', features: countries.map(({ polygons }) => ({ type: 'Feature', properties: {},
 			geometry: { type: 'MultiPolygon', coordinates: polygons } })) },
 		borders: { type: 'Feature', properties: {}, geometry: { ...borders, coordinates: borders.coordinates.map(unrolled) } },
@@ -68,8 +67,8 @@ async function load(detail: Detail): Promise<Ground> {
 			}),
 		},
 	};
-	if (detail === 'fine' || !finest) finest = is;
-	return is;
+	if (detail === 'fine' || !finest) finest = ground;
+	return ground;
 }
 
 /** A line that goes on beyond 180° where it would jump from one edge of a flat map to the other. */
@@ -127,6 +126,7 @@ export function ownTiles(): Promise<Tiles | null> {
 	return own;
 }
 
+/** The land, its borders and the names of countries. */
 export function groundOf(detail: Detail): Promise<Ground> {
 	const asked = (grounds[detail] ??= load(detail));
 	asked.catch(() => delete grounds[detail]); // so that the next one tries again
@@ -164,11 +164,11 @@ export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unrea
 	};
 }
 
-/** Puts the fine ground under a map whose first picture stands. */
+/** Puts the fine ground under a map, and shows what stands on it, unless that is so. What does not come the next map asks for again. */
 export async function refine(map: MapLibre) {
-	const fine = await groundOf('fine');
-	if (!map.style) return; // it was closed meanwhile
-	for (const [name, data] of Object.entries(fine)) void map.getSource<GeoJSONSource>(name)?.setData(data);
+	const fine = await groundOf('fine').catch(() => null);
+	if (!map.style || map.getLayer('borders')?.visibility !== 'none') return; // it was closed, or got another style
+	for (const [name, data] of Object.entries(fine ?? {})) void map.getSource<GeoJSONSource>(name)?.setData(data);
 	map.setPaintProperty('land', 'fill-antialias', true);
 	for (const layer of ['borders', 'names']) map.setLayoutProperty(layer, 'visibility', 'visible');
 }

@@ -18,7 +18,7 @@ export function collection(features: Feature[]): FeatureCollection {
 
 type Box = [[number, number], [number, number]];
 
-/** How a map looks at a box. */
+/** How a map looks at all of something. */
 export const whole = { padding: 60, maxZoom: 13, duration: 0 };
 
 /** The box around some places, longitude first; null if there are none. */
@@ -80,6 +80,14 @@ export function expectMap() {
 	for (const part of [libraryOf(), groundOf('coarse'), ownTiles()]) part.catch(() => {});
 }
 
+/** When the first picture of a map stands; three seconds after it began at the latest, as tiles may be long in coming. */
+function firstPicture(map: MapLibre): Promise<void> {
+	return new Promise((stands) => {
+		void map.once('load', () => stands());
+		setTimeout(stands, 3000);
+	});
+}
+
 /**
  * Opens a map on its ground. Whoever asks dresses it: sources and layers are added when it begins, and again when the
  * colours change. It begins with what the last argument says, if that is known by then, so that nothing is drawn that
@@ -94,7 +102,8 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 	const bounds = begin();
 	const map = new maplibre.Map({
 		container: box, style, ...(bounds ? { bounds, fitBoundsOptions: whole } : { center: [-30, 30], zoom: 1.5 }), attributionControl: { compact: true },
-		validateStyle: false, maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
+		maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
+		validateStyle: false, // ours is checked by its type, and half a style's time is looking through it
 	});
 	map.touchZoomRotate.disableRotation();
 	map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right');
@@ -103,8 +112,11 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 	const scaled = $effect.root(() => {
 		$effect(() => scale.setUnit(settings.units));
 	});
-	map.on('style.load', () => dress(map, colors()));
-	map.once('idle', () => void refine(map).catch((error: unknown) => console.warn('the fine ground of the map does not come', error)));
+	const stands = firstPicture(map);
+	map.on('style.load', () => {
+		dress(map, colors());
+		void stands.then(() => refine(map));
+	});
 	if ((await tiles) === 'unreadable') tellNoTiles(map);
 	map.on('error', (e) => {
 		if ('sourceId' in e && e.sourceId === 'tiles') tellNoTiles(map);
