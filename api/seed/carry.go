@@ -418,7 +418,8 @@ func (w *worker) outfit(ctx context.Context, car Car, now time.Time) error {
 		}
 		miles, life := car.MileageMi, 150_000
 		v.AcquisitionMileageMi, v.ExpectedLifeMi = &miles, &life
-		v.InServiceOn = w.Plan.Begin.Format(time.DateOnly)
+		v.AcquiredOn = w.Plan.Begin.Format(time.DateOnly) // from when on its odometer is reckoned with
+		v.InServiceOn = v.AcquiredOn
 		v.RegistrationExpiresOn = w.Plan.Anchor.AddDate(0, 3, int(id%200)).Format(time.DateOnly)
 		v.InspectionExpiresOn = w.Plan.Anchor.AddDate(0, 1, int(id%150)).Format(time.DateOnly)
 	})
@@ -453,8 +454,7 @@ func (w *worker) terms(car Car, v *record.Vehicle) {
 	share := func(part, of int64) *record.Money {
 		return &record.Money{Amount: class.Value / of * part, Currency: "USD"}
 	}
-	v.Ownership, v.AcquiredOn = "owned", w.Plan.Begin.Format(time.DateOnly)
-	v.AcquisitionCost, v.ResidualValue = share(1, 1), share(1, 4)
+	v.Ownership, v.AcquisitionCost, v.ResidualValue = "owned", share(1, 1), share(1, 4)
 	v.DepreciationMethod, v.UsefulLifeMonths = "straight_line", 72
 	v.Insurance = &record.Insurance{Provider: "Goldenrod Mutual", PolicyNumber: "GM-" +
 		strings.TrimPrefix(car.ID, fleet.VehiclePrefix)[8:], EndsOn: w.Plan.Anchor.AddDate(0, 8, 0).Format(time.DateOnly),
