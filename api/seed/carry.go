@@ -269,7 +269,9 @@ func (w *worker) scheduled(ctx context.Context, car Car, until time.Time) error 
 	if err != nil {
 		return err
 	}
-	w.terms(car, &rec.Body)
+	if !w.terms(car, &rec.Body) {
+		return nil // the duty knows of them
+	}
 	return w.Costs.PostNew(ctx, w.Account, id, &rec.Body)
 }
 
@@ -444,11 +446,12 @@ func (w *worker) vehicle(ctx context.Context, car Car, now time.Time, change fun
 	return err
 }
 
-// terms gives a vehicle what it was bought for and what it costs by schedule, unless it has that. Of three one is
-// financed, and paid off in four years.
-func (w *worker) terms(car Car, v *record.Vehicle) {
-	if v.AcquisitionCost != nil || v.DepreciationMethod != "" || v.Insurance != nil {
-		return
+// terms gives a vehicle what it was bought for and what it costs by schedule, and returns false if it has anything of
+// that. Of three one is financed, and paid off in four years.
+func (w *worker) terms(car Car, v *record.Vehicle) bool {
+	if v.AcquisitionCost != nil || v.DepreciationMethod != "" || v.Insurance != nil || v.Ownership != "" ||
+		v.Financing != nil {
+		return false
 	}
 	class := Classes[max(0, slices.IndexFunc(Classes, func(c Class) bool { return c.Code == car.Class }))]
 	share := func(part, of int64) *record.Money {
@@ -465,6 +468,7 @@ func (w *worker) terms(car Car, v *record.Vehicle) {
 			Principal: share(3, 5), APR: &apr, TermMonths: 48,
 			FirstPaymentOn: w.Plan.Begin.AddDate(0, 1, 0).Format(time.DateOnly)}
 	}
+	return true
 }
 
 // rental carries out one booking as far as it has come.

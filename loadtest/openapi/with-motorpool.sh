@@ -5,7 +5,7 @@
 #
 # The command finds the interface in MOTORPOOL_URL, an admin's key of the account OpenAPI in MOTORPOOL_KEY and one of another account in
 # MOTORPOOL_OTHER_KEY, and the program, whose other commands find the same server, in MOTORPOOL; it runs in a folder that is removed.
-# With WITH_DEMO=1 the first account is the demo's rental business, and the command begins when its two years stand. MOTORPOOL_ACCOUNT has its
+# With WITH_DEMO=1 the first account is the demo's rental business, and the command begins when its two years stand. MOTORPOOL_ACCOUNT_NAME has its
 # name.
 set -euo pipefail
 motorpool=$(realpath "$1")
@@ -30,10 +30,10 @@ for _ in $(seq 1200); do
 done
 [ -n "${stands:-}" ] || { cat "$dir/log"; exit 1; }
 MOTORPOOL_URL=http://$MOTORPOOL_HTTP
-MOTORPOOL_ACCOUNT=$([ -n "$demo" ] && echo Demo || echo OpenAPI)
-MOTORPOOL_KEY=$("$motorpool" key create --account "$MOTORPOOL_ACCOUNT" --scopes admin)
+MOTORPOOL_ACCOUNT_NAME=$([ -n "$demo" ] && echo Demo || echo OpenAPI)
+MOTORPOOL_KEY=$("$motorpool" key create --account "$MOTORPOOL_ACCOUNT_NAME" --scopes admin)
 MOTORPOOL_OTHER_KEY=$("$motorpool" key create --account Other --scopes admin)
-export MOTORPOOL_URL MOTORPOOL_ACCOUNT MOTORPOOL_KEY MOTORPOOL_OTHER_KEY MOTORPOOL=$motorpool
+export MOTORPOOL_URL MOTORPOOL_ACCOUNT_NAME MOTORPOOL_KEY MOTORPOOL_OTHER_KEY MOTORPOOL=$motorpool
 status=0
 mkdir "$dir/work"
 (cd "$dir/work" && "$@") || status=$?

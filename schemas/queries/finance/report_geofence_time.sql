@@ -16,28 +16,23 @@ WITH
     (/*query vehicle_zones*/) AS zones,
     arrayDistinct(zones.2) AS names,
     arrayMap(name -> indexOf(names, name), zones.2) AS numbers,
-    -- which of the group's times a day is in, as a number
+    -- which of the group's times a day is in, as a number, and that with the number of a zone
     day -> toInt64(if({group:String} = 'day', toInt32(day), if({group:String} = 'week', toRelativeWeekNum(day),
         if({group:String} = 'month', toRelativeMonthNum(day), if({group:String} = 'quarter', toRelativeQuarterNum(day),
         if({group:String} = 'year', toYear(day), 0)))))) AS nth,
-    nth({from:Date32}) AS first,
-    nth({to:Date32}) - first + 1 AS each,
-    -- where such a time of a zone stands in the arrays of times
-    (zone, on) -> (zone - 1) * each + on - first + 1 AS place,
+    (zone, on) -> toInt64(zone) * 10000000 + on AS place,
     (
-        SELECT (groupArray(begins_ms), groupArray(ends_ms), groupArray(began))
+        SELECT (groupArray(at), groupArray(begins_ms), groupArray(ends_ms), groupArray(began))
         FROM (
             SELECT place(indexOf(names, zone), nth(day)) AS at, min(begins_ms) AS begins_ms, max(ends_ms) AS ends_ms,
                 toDate32(dateTrunc(if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), min(day))) AS began
             FROM (/*query zone_days*/)
-            WHERE has(names, zone) -- they are read twice, and may have changed between
             GROUP BY at
-            ORDER BY at
         )
     ) AS times
 SELECT
     grouping(key) AS everything,
-    multiIf({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(times.3[place(1, toInt64(d.part))]),
+    multiIf({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(transform(place(1, toInt64(d.part)), times.1, times.4, toDate32('1970-01-01'))),
         {group:String} IN ('vehicle', 'geofence'), toString(d.part), ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/) AS key,
     sum(d.visits) AS visits, sum(d.inside_s) AS inside_s, sum(d.visit_s) AS visit_s, uniqExactMerge(d.cars) AS visitors
 FROM (
@@ -47,7 +42,7 @@ FROM (
         countIf(start_ms >= begins_ms) AS visits, sumIf(end_s - start_s, start_ms >= begins_ms) AS visit_s,
         sum(least(end_s, intDiv(ends_ms, 1000)) - greatest(start_s, intDiv(begins_ms, 1000))) AS inside_s, uniqExactState(vehicle) AS cars
     FROM (
-        SELECT *, place(zone, on) AS at, times.1[at] AS begins_ms, times.2[at] AS ends_ms
+        SELECT *, place(zone, on) AS at, transform(at, times.1, times.2, 0) AS begins_ms, transform(at, times.1, times.3, 0) AS ends_ms
         FROM (
             SELECT vehicle, geofence, toUnixTimestamp64Milli(start_at) AS start_ms, toUnixTimestamp64Milli(end_at) AS end_ms,
                 intDiv(start_ms + 500, 1000) AS start_s, intDiv(end_ms + 500, 1000) AS end_s, transform(vehicle, zones.1, numbers, numbers[-1]) AS zone,

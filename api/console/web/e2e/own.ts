@@ -4,7 +4,7 @@ import { expect, test, type APIRequestContext, type Page } from '@playwright/tes
 // What the tests of pages share.
 
 export const key = process.env['MOTORPOOL_KEY'] ?? '';
-export const account = process.env['MOTORPOOL_ACCOUNT'] ?? ''; // the name of that of the key
+export const account = process.env['MOTORPOOL_ACCOUNT_NAME'] ?? ''; // the name of that of the key
 export const otherKey = process.env['MOTORPOOL_OTHER_KEY'] ?? ''; // of another account
 
 export async function post<T = { id: string }>(request: APIRequestContext, path: string, data: unknown, as = key): Promise<T> {

@@ -166,6 +166,7 @@ export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unrea
 
 /** Puts the fine ground under a map, and shows what stands on it, unless that is so. What does not come the next map asks for again. */
 export async function refine(map: MapLibre) {
+	if (!map.style) return; // it was closed
 	const fine = await groundOf('fine').catch(() => null);
 	if (!map.style || map.getLayer('borders')?.visibility !== 'none') return; // it was closed, or got another style
 	for (const [name, data] of Object.entries(fine ?? {})) void map.getSource<GeoJSONSource>(name)?.setData(data);
