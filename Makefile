@@ -79,6 +79,7 @@ test: deps console ## lint and run every test against the real engines and in a 
 	@$(MAKE) --no-print-directory lint
 	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 30m ./...
 	@$(MAKE) --no-print-directory console-days
+	@$(MAKE) --no-print-directory console-some
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
@@ -180,7 +181,11 @@ console-pages: build browser ## the console in a real browser, with vehicles tha
 .PHONY: console-days
 console-days: CONSOLE_TESTS := --grep "(clerk|operator|analyst).s day|two tabs"
 console-days: export WITH_DEMO := 1
-console-days: console-pages ## those tests of the console that CI has time for, in the account of the demo: a clerk's, an operator's and an analyst's day, two accounts and two people at once
+console-days: console-pages ## tests of the console in the account of the demo: a clerk's, an operator's and an analyst's day, two accounts and two people at once
+
+.PHONY: console-some
+console-some: CONSOLE_TESTS := --grep "day|reference is found|samples of each" --grep-invert "(clerk|operator|analyst).s day"
+console-some: console-pages ## those other tests of the console that CI has time for, in an empty account: days of others, a drive, the reference
 
 .PHONY: console-scale
 console-scale: build browser ## the map in a real browser with 10,000 vehicles that drive, for CONSOLE_MINUTES: what its main thread does, what memory it takes (CHROMIUM)

@@ -4,6 +4,6 @@ package api
 
 // hostileEach is how many calls of each sort TestHostileInputIsAnswered makes of an operation, as a stranger and as
 // the owner.
-var hostileEach = [2]int{1, 1}
+var hostileEach = [2]int{1, 3}
 
 const hostileSeed = 1

@@ -103,7 +103,7 @@ export async function openMap(box: HTMLElement, dress: (map: MapLibre, colors: C
 	const map = new maplibre.Map({
 		container: box, style, ...(bounds ? { bounds, fitBoundsOptions: whole } : { center: [-30, 30], zoom: 1.5 }), attributionControl: { compact: true },
 		maxPitch: 0, dragRotate: false, pitchWithRotate: false, fadeDuration: 0, locale: locale(),
-		validateStyle: false, // ours is checked by its type, and half a style's time is looking through it
+		validateStyle: false, // ours is checked by its type
 	});
 	map.touchZoomRotate.disableRotation();
 	map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right');
