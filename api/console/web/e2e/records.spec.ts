@@ -129,7 +129,7 @@ test("a workshop's day: a task and its schedule are made, what is due is put off
 	await page.getByRole('link', { name: `Belts ${mark}` }).click();
 	await page.getByRole('button', { name: 'Archive' }).click();
 	await page.getByRole('group', { name: 'Archive' }).getByRole('button', { name: 'Archive' }).click();
-	await expect(page.getByRole('heading', { name: 'Schedules' })).toBeVisible();
+	await expect(page.getByRole('heading', { name: 'Schedules', exact: true })).toBeVisible();
 	expect(faults).toEqual([]);
 });
 
