@@ -7,6 +7,8 @@ SHELL := bash
 GO ?= go
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
+# Tests are linked in half the time without what only a debugger reads.
+TEST := $(GO) test -vet=off -ldflags=-w
 NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
 CONSOLE_DIR := api/console
@@ -77,13 +79,13 @@ build: deps console ## build bin/motorpool, with the console in it
 .PHONY: test
 test: deps console ## lint and run every test against the real engines and in a real browser
 	@$(MAKE) --no-print-directory lint
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -timeout 30m ./...
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -timeout 30m ./...
 	@$(MAKE) --no-print-directory console-days
 	@$(MAKE) --no-print-directory console-some
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -vet=off -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost ./pipeline/webhook ./query/report
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -tags long -timeout 60m ./api ./api/desk ./api/desk/person ./api/seed ./cmd/motorpool ./loadtest/crash ./loadtest/recordings ./pipeline ./pipeline/follow ./schemas ./api/desk/fact ./api/desk/cost ./pipeline/webhook ./query/report
 
 .PHONY: test-race
 test-race: deps console ## the tests of everything concurrent, with the race detector
@@ -91,7 +93,7 @@ test-race: deps console ## the tests of everything concurrent, with the race det
 
 .PHONY: test-kafka
 test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
-	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -vet=off -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
+	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@echo "installing Apache Kafka (once)" >&2
