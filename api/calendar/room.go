@@ -54,6 +54,22 @@ func (v *Vehicle) At(t time.Time, without string) string {
 	return place
 }
 
+// stays says whether what has the vehicle names no other location than the one where it is, so that nothing of it can be
+// in the wrong place: as in a business of one location, whose vehicles may have thousands of holds.
+func (v *Vehicle) stays() bool {
+	place := v.Place
+	for i := range v.Holds {
+		for _, named := range [...]string{v.Holds[i].Begins, v.Holds[i].Ends} {
+			if place == "" {
+				place = named
+			} else if named != "" && named != place {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Misplaced is why a vehicle cannot serve a hold although it is free.
 type Misplaced struct {
 	At   string // the other location where it will be; empty if Next is why
@@ -97,6 +113,9 @@ func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
 		return &other
 	}
 	now, then := with(had), with(want)
+	if then.stays() {
+		return nil, nil
+	}
 	if want != nil {
 		if wrong := then.Misplaced(want); wrong != nil && (had == nil || now.Misplaced(had) == nil) {
 			return want, wrong

@@ -284,3 +284,65 @@ func TestAVehicleWasSomewhereElseBefore(t *testing.T) {
 		t.Errorf("without what brought it there in %s", got)
 	}
 }
+
+// A hold is displaced by a change if it is in the wrong place after it and was not before, in businesses of one location
+// and of two.
+func TestAHoldIsDisplacedIfItWasInItsPlaceBefore(t *testing.T) {
+	random := rand.New(rand.NewPCG(20, 5))
+	displaced, stays := 0, 0
+	for range 4000 {
+		places := []string{"", "Austin", "Austin", "Waco"}[:3+random.IntN(2)]
+		place := func() string { return places[random.IntN(len(places))] }
+		hold := func(ref string, from int) calendar.Hold {
+			h := calendar.Hold{Ref: ref, From: hour(from), Until: hour(from + 1 + random.IntN(4)), Begins: place()}
+			if h.Begins != "" {
+				h.Ends = cmp.Or(place(), h.Begins)
+			}
+			return h
+		}
+		v := calendar.Vehicle{Place: place()}
+		for n := range 1 + random.IntN(5) {
+			v.Holds = append(v.Holds, hold(fmt.Sprint("h", n), 5*n))
+		}
+		var had *calendar.Hold
+		if random.IntN(2) == 0 {
+			h := v.Holds[0]
+			had = &h
+		}
+		want := hold("h0", 5*random.IntN(6))
+
+		with := func(h *calendar.Hold) calendar.Vehicle {
+			other := v
+			other.Holds = slices.Clone(v.Holds[1:])
+			if h != nil {
+				other.Holds = append(other.Holds, *h)
+			}
+			return other
+		}
+		now, then := with(had), with(&want)
+		expected := ""
+		for _, h := range append([]calendar.Hold{want}, v.Holds[1:]...) {
+			was := h
+			if h.Ref == "h0" && had != nil {
+				was = *had
+			}
+			before := h.Ref == "h0" && had == nil || now.Misplaced(&was) == nil
+			if expected == "" && then.Misplaced(&h) != nil && before {
+				expected = h.Ref
+			}
+		}
+		got := ""
+		if h, _ := v.Displaced("h0", had, &want); h != nil {
+			got = h.Ref
+			displaced++
+		} else {
+			stays++
+		}
+		if got != expected {
+			t.Fatalf("%q is displaced, want %q: %+v, %+v instead of %+v", got, expected, v, want, had)
+		}
+	}
+	if displaced < 200 || stays < 200 {
+		t.Errorf("%d displaced and %d not: that tells little", displaced, stays)
+	}
+}
