@@ -258,9 +258,11 @@ class Statements:
         }, {}) for key, said in out.items()}
 
     def bridge(self, group, since, until, currency):
-        """Of the span and of the one before, which is as long."""
-        days = until - since + DAY
-        now, before = (self.books.figures(group, since - shift, until - shift, currency) for shift in (0 * DAY, days))
+        """Of the span and of the one before: as many months, if the span is of whole ones, else as many days."""
+        earlier = since - (until - since + DAY)
+        if since.day == (until + DAY).day == 1:
+            earlier = months_before(since, 12 * (until.year - since.year) + until.month - since.month + 1)
+        now, before = (self.books.figures(group, *span, currency) for span in ((since, until), (earlier, since - DAY)))
         out = {}
         for key in {*now, *before}:
             one, two = worked_out(now[key]), worked_out(before[key])

@@ -43,6 +43,12 @@ export function failureOf(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure(0, { detail: wordsOf(error) });
 }
 
+/** Nothing, of what a key without the scope may not see; whatever else was thrown is thrown on. */
+export function forbidden(error: unknown): null {
+	if (failureOf(error).status === 403) return null;
+	throw error;
+}
+
 /** What an answer has, or a Failure. */
 export async function answered<T>(asked: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
 	const { data, error, response } = await asked;

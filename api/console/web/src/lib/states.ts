@@ -2,15 +2,17 @@ import { words } from './format';
 import { settings } from './settings.svelte';
 import { office } from './states.office';
 import { alertStates } from './states.alerts';
+import { auditStates } from './states.audit';
 import type { Language } from './texts';
 
 // The words for states and kinds of the interface. Its lists are open: one that is not here is shown by its identifier.
 
 const states: Record<Language, Record<string, string>> = {
-	en: { ...office.en, ...alertStates.en, in_progress: 'In progress', on_hold: 'On hold', no_show: 'No-show', hold: 'Held', in: 'In', out: 'Out' },
+	en: { ...office.en, ...alertStates.en, ...auditStates.en, in_progress: 'In progress', on_hold: 'On hold', no_show: 'No-show', hold: 'Held', in: 'In', out: 'Out' },
 	de: {
 		...office.de,
 		...alertStates.de,
+		...auditStates.de,
 		pending: 'Vorgemerkt', confirmed: 'Bestätigt', active: 'Unterwegs', completed: 'Abgeschlossen', cancelled: 'Storniert',
 		no_show: 'Nicht erschienen', expired: 'Abgelaufen', available: 'Verfügbar', rented: 'Vermietet', turnaround: 'In Aufbereitung',
 		maintenance: 'In Wartung', out_of_service: 'Außer Betrieb', inactive: 'Inaktiv', retired: 'Ausgemustert',
@@ -42,6 +44,7 @@ const states: Record<Language, Record<string, string>> = {
 	es: {
 		...office.es,
 		...alertStates.es,
+		...auditStates.es,
 		pending: 'Pendiente', confirmed: 'Confirmada', active: 'En curso', completed: 'Terminada', cancelled: 'Cancelada',
 		no_show: 'No se presentó', expired: 'Caducada', available: 'Disponible', rented: 'Alquilado', turnaround: 'En preparación',
 		maintenance: 'En mantenimiento', out_of_service: 'Fuera de servicio', inactive: 'Inactivo', retired: 'Retirado',
