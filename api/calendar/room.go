@@ -54,8 +54,9 @@ func (v *Vehicle) At(t time.Time, without string) string {
 	return place
 }
 
-// stays says whether what has the vehicle names no other location than the one where it is, so that nothing of it can be
-// in the wrong place: as in a business of one location, whose vehicles may have thousands of holds.
+// stays says whether what has the vehicle names no other location than the one where it is, or than each other if
+// nobody knows where it is, so that nothing of it can be in the wrong place: as in a business of one location, whose
+// vehicles may have thousands of holds.
 func (v *Vehicle) stays() bool {
 	place := v.Place
 	for i := range v.Holds {

@@ -17,7 +17,7 @@ import (
 // was acknowledged.
 func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	disk := embeddedtest.NewDisk(t, 400)
-	m := newMachine(t).withOwnBroker()
+	m := newMachine(t)
 	m.onDisk(disk)
 	m.up("--keep-free", "32")
 	key, vehicle, unique := m.business()

@@ -197,7 +197,7 @@ class Check:
 
     def run(self, first, last, goes_on=False):
         """Every report over three spans: those of money, and those of bookings and trackers. Of an account whose vehicles go
-        on driving there is nothing to compare of days that are not over."""
+        on driving only reports that look ahead have days that are not over."""
         month = first.replace(day=1)
         spans = [(month, (month + datetime.timedelta(days=62)).replace(day=1) - recount.DAY),
                  (first + 40 * recount.DAY, first + 47 * recount.DAY)]
@@ -321,7 +321,7 @@ def main():
         check = Check(client, args.reports)
         if not stands:
             check.wrong += not_shared
-        check.run(first, over_everywhere(now), goes_on=stands)
+        check.run(first, over_everywhere(now), goes_on=bool(args.account))
         print(f"{name}: {check.compared} figures compared, {len(check.wrong)} differ; "
               f"not worked out again: {', '.join(sorted(check.left)) or 'none'}", flush=True)
         of = collections.defaultdict(list)

@@ -85,6 +85,13 @@ export function choiceWords(member: string, of: string | null | undefined): stri
 	return states[settings.language][`${member}:${of}`] ?? stateWords(of);
 }
 
+/** What an entry of the ledger is for: a sort of charge, with the name of a tax behind it. */
+export function purposeWords(purpose: string): string {
+	const [sort = '', ...name] = purpose.split(', ');
+	const known = states[settings.language][sort.replaceAll(' ', '_')] ?? sort;
+	return [known, ...name].join(', ');
+}
+
 // The charges that the interface makes by itself, of which it says in English what the type says too. All others have a name of
 // their own: an extra, a tax, a season's.
 const told = ['time', 'mileage', 'late_return', 'one_way', 'young_driver', 'additional_driver', 'refuel', 'recharge', 'cancellation_fee', 'no_show_fee', 'platform_fee', 'discount', 'delivery'];
