@@ -101,7 +101,7 @@ func TestRowsAndTotalsAreAskedAtOnce(t *testing.T) {
 	}
 	small := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"max_memory_usage": 1000}))
 	_, err = d.Answer(small, db, q)
-	// The engine may meet the limit while it looks for what a name means, and then says that it does not know the name (47).
+	// The engine may meet the limit while it looks for what a name means, and then says that it does not know it (47).
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); !ok || fault.Code != 241 && fault.Code != 47 {
 		t.Errorf("of too much memory: %v", err)
 	}
