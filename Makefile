@@ -92,7 +92,7 @@ test-race: deps console ## the tests of everything concurrent, with the race det
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -race -timeout 20m . ./api/... ./query/... ./pipeline/...
 
 .PHONY: test-kafka
-test-kafka: deps $(KAFKA_DIR)/target/.installed ## the tests that another broker could change, against Apache Kafka (KRaft, Java 17)
+test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
 	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml

@@ -357,6 +357,9 @@ func (m *machine) another(t *testing.T) *machine {
 	t.Helper()
 	other := newMachine(t)
 	other.t = t
+	if m.kafka == "" {
+		other.withOwnBroker()
+	}
 	return other
 }
 

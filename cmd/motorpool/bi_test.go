@@ -12,7 +12,7 @@ import (
 // A user for analysts comes in after the next start, reads their account alone, and is refused at once when their
 // password was changed or they were removed.
 func TestAUserForAnalystsComesAndGoes(t *testing.T) {
-	m := newMachine(t).withOwnBroker()
+	m := newMachine(t)
 	gate := freeAddr(t)
 	m.up("--bi-http", gate)
 	m.must("account", "create", "Acme")

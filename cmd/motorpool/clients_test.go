@@ -49,7 +49,7 @@ func (c *tenant) fill(db driver.Conn, fixes int) {
 // TestClientsThatStandStillStopOnlyThemselves opens more large downloads than there are connections to the store, and
 // reads none of them. What others ask and send goes on as if they were not there, and in the end they are cut off.
 func TestClientsThatStandStillStopOnlyThemselves(t *testing.T) {
-	m := newMachine(t).withOwnBroker()
+	m := newMachine(t)
 	m.env = append(m.env, "MOTORPOOL_CLIENT_STALL=6s", "MOTORPOOL_MAX_DOWNLOADS=6")
 	m.up()
 	slow, other := m.tenant("Slow").withTracker(), m.tenant("Other").withTracker()

@@ -180,7 +180,7 @@ func ignoreGone(err error) error {
 // statements it was given, uploads and results of jobs, logs, and the broker's log. Parts that nothing reads any more
 // go later: make test-long waits for them.
 func TestAnErasureLeavesNothingInAnyFile(t *testing.T) {
-	m := newMachine(t).withOwnBroker()
+	m := newMachine(t)
 	m.up()
 	cli, err := parse(t, "version", "--data", m.data, "--clickhouse", m.setting("MOTORPOOL_CLICKHOUSE"))
 	if err != nil {

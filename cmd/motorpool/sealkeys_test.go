@@ -136,7 +136,7 @@ func TestWhateverIsSealedIsKnownToItsRotation(t *testing.T) {
 }
 
 func TestAfterARotationTheOldKeyIsNeededForNothing(t *testing.T) {
-	m := newMachine(t).withOwnBroker()
+	m := newMachine(t)
 	m.up()
 	const password = "a horse in the rain"
 	file := filepath.Join(m.data, sealKeyFile)

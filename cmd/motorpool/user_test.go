@@ -71,7 +71,7 @@ func (s *site) signIn(email, password string) int {
 }
 
 func TestPeopleAreMadeAndHelpedByTheCommandLine(t *testing.T) {
-	m := newMachine(t).withOwnBroker()
+	m := newMachine(t)
 	m.up()
 	const first, second = "a horse in the rain", "a train in the sun"
 	s := m.site()

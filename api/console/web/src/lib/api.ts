@@ -43,10 +43,24 @@ export function failureOf(error: unknown): Failure {
 	return error instanceof Failure ? error : new Failure(0, { detail: wordsOf(error) });
 }
 
-/** Nothing, of what a key without the scope may not see; whatever else was thrown is thrown on. */
-export function forbidden(error: unknown): null {
-	if (failureOf(error).status === 403) return null;
-	throw error;
+/** The parts that a page shows beside its record. One that does not come leaves the others, and is told of in the end. */
+export class Parts {
+	#failed: unknown[] = [];
+
+	/** What is there of a part: nothing if it failed, or if it is not for a key of these scopes, which is no failure. */
+	async of<T>(part: Promise<T>): Promise<T | null> {
+		try {
+			return await part;
+		} catch (error) {
+			if (failureOf(error).status !== 403) this.#failed.push(error);
+			return null;
+		}
+	}
+
+	/** Throws what the first part threw that failed. */
+	tell() {
+		if (this.#failed.length) throw this.#failed[0];
+	}
 }
 
 /** What an answer has, or a Failure. */

@@ -1,7 +1,6 @@
 // The words for what was done with keys, passwords and sessions, as the audit has them for a reason, of persons and of jobs.
 
-export const auditStates: Record<'en' | 'de' | 'es', Record<string, string>> = {
-	en: {},
+export const auditStates: Record<'de' | 'es', Record<string, string>> = {
 	de: {
 		'reason:expired': 'Abgelaufen', 'reason:revoked': 'Widerrufen', 'reason:wrong_passkey': 'Falscher Passkey', 'reason:passkey_copied': 'Kopierter Passkey',
 		'reason:passkey_unverified': 'Passkey ohne Prüfung der Person', 'reason:passkey_late': 'Passkey zu spät', 'reason:password': 'Passwort', 'reason:link': 'Mit Link',

@@ -8,7 +8,7 @@ import type { Language } from './texts';
 // The words for states and kinds of the interface. Its lists are open: one that is not here is shown by its identifier.
 
 const states: Record<Language, Record<string, string>> = {
-	en: { ...office.en, ...alertStates.en, ...auditStates.en, in_progress: 'In progress', on_hold: 'On hold', no_show: 'No-show', hold: 'Held', in: 'In', out: 'Out' },
+	en: { ...office.en, ...alertStates.en, in_progress: 'In progress', on_hold: 'On hold', no_show: 'No-show', hold: 'Held', in: 'In', out: 'Out' },
 	de: {
 		...office.de,
 		...alertStates.de,
