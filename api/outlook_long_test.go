@@ -117,8 +117,12 @@ func (w *world) sumMonths() {
 		clickhouse.Named("vehicles", []uint64{})); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.db.Exec(w.t.Context(), schemas.Query("facts_booking_sums"), clickhouse.Named("account", uint64(w.account)),
-		clickhouse.Named("bookings", []uint64{}), clickhouse.Named("first", uint64(0)),
+	chosen, err := schemas.ChosenAmong(w.t.Context(), w.db, uint64(w.account), 0, math.MaxUint64)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Exec(clickhouse.Context(w.t.Context(), chosen), schemas.Query("facts_booking_sums"),
+		clickhouse.Named("account", uint64(w.account)), clickhouse.Named("first", uint64(0)),
 		clickhouse.Named("last", uint64(math.MaxUint64)), clickhouse.Named("zone", "America/Chicago")); err != nil {
 		w.t.Fatal(err)
 	}

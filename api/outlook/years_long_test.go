@@ -85,8 +85,12 @@ func BenchmarkTenYears(b *testing.B) {
 		fill(schemas.Query("facts_months"), clickhouse.Named("account", uint64(7)), clickhouse.Named("vehicles", []uint64{}),
 			clickhouse.Named("from", strconv.Itoa(year)+"-01-01"), clickhouse.Named("to", strconv.Itoa(year)+"-12-31"))
 	}
-	fill(schemas.Query("facts_booking_sums"), clickhouse.Named("account", uint64(7)),
-		clickhouse.Named("bookings", []uint64{}), clickhouse.Named("first", uint64(0)),
+	chosen, err := schemas.ChosenAmong(b.Context(), db, 7, 0, math.MaxUint64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	settings = clickhouse.Context(settings, chosen)
+	fill(schemas.Query("facts_booking_sums"), clickhouse.Named("account", uint64(7)), clickhouse.Named("first", uint64(0)),
 		clickhouse.Named("last", uint64(math.MaxUint64)), clickhouse.Named("zone", "America/Chicago"))
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {

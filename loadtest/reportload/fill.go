@@ -98,9 +98,13 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 			err := do(step, func() error {
 				accounts, measures, _ := ledger.Measured()
 				first, last := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC)
-				return db.Exec(within(ctx, step), schemas.Query(name), clickhouse.Named("account", uint64(7)),
-					clickhouse.Named("first", idAt(first)), clickhouse.Named("last", idAt(last)-1),
-					clickhouse.Named("bookings", []uint64{}), clickhouse.Named("kept", "1970-01-01"),
+				chosen, err := schemas.ChosenAmong(ctx, db, 7, idAt(first), idAt(last)-1)
+				if err != nil {
+					return err
+				}
+				return db.Exec(clickhouse.Context(within(ctx, step), chosen), schemas.Query(name),
+					clickhouse.Named("account", uint64(7)), clickhouse.Named("first", idAt(first)),
+					clickhouse.Named("last", idAt(last)-1), clickhouse.Named("kept", "1970-01-01"),
 					clickhouse.Named("zone", "America/New_York"),
 					clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
 			})

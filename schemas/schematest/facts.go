@@ -2,6 +2,8 @@ package schematest
 
 import (
 	"maps"
+	"math"
+	"strconv"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -15,10 +17,17 @@ import (
 func MakeBooked(t testing.TB, db driver.Conn, of clickhouse.Parameters) {
 	t.Helper()
 	of = maps.Clone(of)
-	maps.Copy(of, clickhouse.Parameters{"first": "0", "last": "18446744073709551615", "bookings": "[]", "customers": "[]",
-		"since": "1970-01-01",
-		"kept":  "1970-01-01"})
-	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(of))
+	maps.Copy(of, clickhouse.Parameters{"first": "0", "last": "18446744073709551615", "customers": "[]",
+		"since": "1970-01-01", "kept": "1970-01-01"})
+	account, err := strconv.ParseUint(of["account"], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := schemas.ChosenAmong(t.Context(), db, account, 0, math.MaxUint64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(of), chosen)
 	for _, name := range []string{"facts_rental_sums", "facts_tax_bases", "facts_booking_sums", "facts_customer_sums"} {
 		if err := db.Exec(ctx, schemas.Query(name)); err != nil {
 			t.Fatalf("%s: %v", name, err)

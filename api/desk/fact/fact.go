@@ -35,10 +35,13 @@ type Facts struct {
 	looking sync.Mutex
 	ahead   looked              // how far this process has looked, which is only noted when no account is late
 	late    map[uint64]lateness // the accounts whose facts it could not make
+
+	together   int // as the constants of these names
+	rentalDays uint64
 }
 
 // New opens the room.
-func New(b *base.Base) *Facts { return &Facts{Base: b} }
+func New(b *base.Base) *Facts { return &Facts{Base: b, together: together, rentalDays: rentalDays} }
 
 // Register registers the duty.
 func (f *Facts) Register() { f.AddDuty("facts", lookEvery, f.lookUnlessSeen) }

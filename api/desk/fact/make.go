@@ -17,7 +17,8 @@ import (
 
 // Bounds of what is made in one go. A statement costs about the same for a few days of vehicles as for a few thousand.
 const (
-	together    = 10_000  // bookings that have their days made
+	together    = 30_000  // bookings that have their days made, where these
+	rentalDays  = 600_000 // are not more: half a GB of memory
 	vehicleDays = 155_000 // a month of 5,000 vehicles
 	sliceMonths = 12      // so that a slice reaches few partitions
 )
@@ -44,14 +45,16 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if from, to = max(from, first), min(to, last); from > to {
 		return nil
 	}
-	if err := f.statuses(ctx, a.id, time.Time{}); err != nil {
-		return err
-	}
-	bookings, err := f.bookingsBetween(ctx, a, from, to)
-	if err != nil {
-		return err
-	}
-	if err := f.rentals(ctx, a, bookings); err != nil {
+	before, within := f.sideBySide(ctx)
+	before.Go(func() error { return f.statuses(within, a.id, time.Time{}) })
+	before.Go(func() error {
+		bookings, err := f.bookingsBetween(within, a, from, to)
+		if err != nil {
+			return err
+		}
+		return f.rentals(within, a, bookings)
+	})
+	if err := before.Wait(); err != nil {
 		return err
 	}
 	if err := f.customers(ctx, a, []uint64{}, 0); err != nil {
@@ -183,18 +186,32 @@ var everAfter = ledger.DayOf(time.Date(2299, 1, 1, 0, 0, 0, 0, time.UTC), time.U
 // The bookings are in the order of their ids.
 func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
 	work, ctx := f.sideBySide(ctx)
-	for some := range slices.Chunk(bookings, together) {
+	for some := range slices.Chunk(bookings, f.together) {
 		work.Go(func() error { return f.someRentals(ctx, a, some) })
 	}
 	return work.Wait()
 }
 
 func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) error {
-	args := []any{clickhouse.Named("account", a.id), clickhouse.Named("bookings", bookings),
-		clickhouse.Named("first", bookings[0]), clickhouse.Named("last", bookings[len(bookings)-1])}
+	args := []any{clickhouse.Named("account", a.id), clickhouse.Named("first", bookings[0]),
+		clickhouse.Named("last", bookings[len(bookings)-1])}
+	chosen, err := schemas.Chosen(bookings)
+	if err != nil {
+		return err
+	}
 	var first, last time.Time
-	if err := f.DB.QueryRow(ctx, schemas.Query("facts_rentals_span"), args...).Scan(&first, &last); err != nil {
+	var days uint64
+	err = f.DB.QueryRow(clickhouse.Context(ctx, chosen), schemas.Query("facts_rentals_span"),
+		append(args, clickhouse.Named("now", f.Now().Unix()))...).Scan(&first, &last, &days)
+	if err != nil {
 		return fmt.Errorf("read when bookings are: %w", err)
+	}
+	if days > f.rentalDays && len(bookings) > 1 {
+		half := len(bookings) / 2
+		if err := f.someRentals(ctx, a, bookings[:half]); err != nil {
+			return err
+		}
+		return f.someRentals(ctx, a, bookings[half:])
 	}
 	zones, err := f.zones(ctx, a)
 	if err != nil {
@@ -210,21 +227,21 @@ func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) e
 		return err
 	}
 	err = f.exec(ctx, "facts_rentals", append(args, clickhouse.Named("now", now.Unix()),
-		clickhouse.Named("currency", a.currency)), clickhouse.WithExternalTable(b.table))
+		clickhouse.Named("currency", a.currency)), chosen, clickhouse.WithExternalTable(b.table))
 	if err != nil {
 		return err
 	}
 	accounts, columns, _ := ledger.Measured()
 	err = f.exec(ctx, "facts_rental_sums", append(args, clickhouse.Named("kept", f.kept(a).String()),
 		clickhouse.Named("zone", a.zone.String()), clickhouse.Named("accounts", accounts),
-		clickhouse.Named("measures", columns)))
+		clickhouse.Named("measures", columns)), chosen)
 	if err != nil {
 		return err
 	}
-	if err := f.exec(ctx, "facts_tax_bases", args); err != nil {
+	if err := f.exec(ctx, "facts_tax_bases", args, chosen); err != nil {
 		return err
 	}
-	return f.exec(ctx, "facts_booking_sums", append(args, clickhouse.Named("zone", a.zone.String())))
+	return f.exec(ctx, "facts_booking_sums", append(args, clickhouse.Named("zone", a.zone.String())), chosen)
 }
 
 // customers makes what the books have of customers again from the first day of a month on, of all of them if none are

@@ -48,10 +48,13 @@ var year = []string{
 		FROM numbers(300000))`,
 	`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, vehicle,
 		booking, kind)
-	SELECT 7, toDate32('2025-01-01') + intDiv(number, 5000 * 10) * 6 + intDiv(intDiv(number, 5000), 2) % 5,
+	SELECT 7, toDate32(pickup) + intDiv(intDiv(number, 5000) % 10, 2),
 		if(intDiv(number, 5000) % 2 = 0, 'revenue.time', 'deferred_revenue'), intDiv(number, 2), number % 2, number,
-		if(intDiv(number, 5000) % 2 = 0, -5000, 5000), 'USD', 1 + number % 5000, 1, 'booking'
-	FROM numbers(3000000)`,
+		if(intDiv(number, 5000) % 2 = 0, -5000, 5000), 'USD', v, bitShiftLeft(toUInt64(toUnixTimestamp(pickup) * 1000 - 1577836800000), 22) + v,
+		'booking'
+	FROM (SELECT number, 1 + number % 5000 AS v,
+		toDateTime('2025-01-01 00:00:00', 'UTC') + toIntervalHour(intDiv(number, 50000) * 146 + v % 24) AS pickup
+		FROM numbers(3000000))`,
 	`INSERT INTO ledger_entries (account, local_date, ledger_account, transaction, entry_no, id, amount, currency, vehicle,
 		kind)
 	SELECT 7, toDate32('2025-01-01') + intDiv(number, 5000) * 3, ['cost.fuel', 'cost.insurance', 'cost.repair'][1 + number % 3],

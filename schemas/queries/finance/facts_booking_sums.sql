@@ -1,5 +1,5 @@
--- Makes what an account's bookings were agreed to bring and when they were on the books, of bookings among first and last and, unless it is empty, in
--- bookings, and writes what differs from what stands. zone is the account's.
+-- Makes what an account's bookings were agreed to bring and when they were on the books, of those in chosen, all of which are
+-- among first and last, and writes what differs from what stands. zone is the account's.
 -- A booking is on the books at the end of a day if it was confirmed by then, and not given up until then: cancelled, lapsed or a no-show.
 -- Billed are the days of its frozen price; of one that has none, such as an imported one, so many from its pickup on as it says, else as its
 -- planned time has, and one at least. What was agreed is its price without taxes, and without what is only known later (tolls, damage, fees of
@@ -8,6 +8,7 @@
 -- How many days it has, and what was agreed, is as the booking stands now: an extension is taken for known since the confirmation, which the
 -- revision log would tell apart at the cost of reading every revision of every booking.
 -- EXPLAIN indexes=1: bookings and booking_sums by account and id.
+-- External: chosen (booking UInt64)
 INSERT INTO booking_sums (account, booking, computed_at, on_books, vehicle, class, location, channel, customer, currency, confirmed_on, ended_on, first,
     last, days, agreed, agreed_time, months, month_days, month_agreed)
 WITH
@@ -44,7 +45,7 @@ FROM
         arraySort(arrayDistinct(month_of)) AS months, arrayMap(m -> toInt64(countEqual(month_of, m)), months) AS month_days,
         arrayMap(m -> arraySum(arrayMap((sum, of) -> if(of = m, sum, 0), agreed, month_of)), months) AS month_agreed
     FROM bookings FINAL
-    WHERE account = {account:UInt64} AND id BETWEEN {first:UInt64} AND {last:UInt64} AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
+    WHERE account = {account:UInt64} AND id BETWEEN {first:UInt64} AND {last:UInt64} AND id IN (SELECT booking FROM chosen)
 ) AS b
 LEFT JOIN
 (
@@ -52,7 +53,7 @@ LEFT JOIN
         toString(currency), confirmed_on, ended_on, first, last, days, agreed, agreed_time, months, month_days, month_agreed) AS was
     FROM booking_sums FINAL
     WHERE account = {account:UInt64} AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-        AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+        AND booking IN (SELECT booking FROM chosen)
 ) AS s ON s.booking = b.booking
 WHERE (b.on_books OR s.made_at != 0) AND s.was != cityHash64(b.on_books, b.vehicle, b.class, b.location, b.channel, b.customer, b.currency, b.confirmed_on,
     b.ended_on, b.first, b.last, b.days, b.agreed, b.agreed_time, b.months, b.month_days, b.month_agreed)

@@ -1,4 +1,4 @@
--- Makes what the completed rentals of an account came to, of bookings among first and last and, unless it is empty, in bookings, and writes
+-- Makes what the completed rentals of an account came to, of those in chosen, all of which are among first and last, and writes
 -- what differs from what stands. accounts are those of the ledger that are a measure of facts, and measures which. Of trips that began before
 -- kept the metres stay as they stand, day by day, as such trips may be gone; a later one counts whenever it comes. Trips are read from 62 days
 -- before the first rental on: a longer way that nobody saw counts on its first 62 days, as in facts_vehicles.sql. Entries lie on or after the day of the first
@@ -6,6 +6,7 @@
 -- is known of the use is worked out of the record here, and not as columns of bookings, which each write of one would have to plan.
 -- EXPLAIN indexes=1: bookings and rental_sums by account and id; trips by account, the months of the rentals and vehicle, and by
 -- end_at_minmax; ledger_entries by account, the months from the first pickup on, and booking_bloom.
+-- External: chosen (booking UInt64)
 INSERT INTO rental_sums (account, booking, computed_at, gps_m, revenue, contribution, gps_by_day, completed, day, vehicle, class, location, channel,
     customer, currency, rented_s, billed_days, metered, odometer_mi, over_mi, unbilled_mi, extra_mile_fee, missing, refuel_charged,
     recharge_charged, returned_at, billed)
@@ -16,7 +17,7 @@ WITH
             toDate32(if(toUnixTimestamp64Milli(pickup_at) = 0, actual_pickup_at, least(pickup_at, actual_pickup_at))) AS began_on
         FROM bookings FINAL
         WHERE account = {account:UInt64} AND status = 'completed' AND archived_at IS NULL AND id BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
+            AND id IN (SELECT booking FROM chosen)
     ),
     uses AS
     (
@@ -51,7 +52,7 @@ WITH
             charged('refuel') AS refuel_charged, charged('recharge') AS recharge_charged, actual_return_at AS returned_at, total_minor - tax_minor AS billed
         FROM bookings FINAL
         WHERE account = {account:UInt64} AND status = 'completed' AND archived_at IS NULL AND id BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
+            AND id IN (SELECT booking FROM chosen)
     ),
     legs AS
     (
@@ -102,7 +103,7 @@ FROM
                 transform(toString(ledger_account), {accounts:Array(String)}, {measures:Array(String)}, '') AS measure
             FROM ledger_entries FINAL
             PREWHERE account = {account:UInt64} AND local_date >= first_day - 1 AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-                AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+                AND booking IN (SELECT booking FROM chosen)
         ) AS e
         WHERE e.measure IN ('revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts',
                 'refunds', 'platform_fees', 'cost_energy', 'cost_maintenance', 'cost_other_variable', 'toll_recharge')
@@ -114,7 +115,7 @@ FROM
                 returned_at, billed), completed, toUnixTimestamp64Milli(computed_at), gps_by_day
         FROM rental_sums FINAL
         WHERE account = {account:UInt64} AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+            AND booking IN (SELECT booking FROM chosen)
     ) AS f
     GROUP BY f.booking
 ) AS g

@@ -1,10 +1,11 @@
--- Makes the days of some bookings of an account, by the channel that the ledger has them by, those among first and last and, unless it is empty, in bookings, and
+-- Makes the days of some bookings of an account, by the channel that the ledger has them by, of those in chosen, all of which are among first and last, and
 -- writes what differs from what stands. now is in seconds since 1970, currency the account's. A rental lasts from its actual pickup (the planned
 -- one if nobody noted it) to its return; while it is out to the present, or to the planned return if it was over when it
 -- was written down (record.Booking.Bygone). Whoever had it until a swap had it until then. Billed are the days of the
 -- frozen price, else the local days from pickup to planned return, as the ledger has it (billed in api/rental/ledger).
 -- bounds are the local days of each zone, '' being the account's, for all that the bookings lie in; a billed day beyond
 -- them begins at midnight in UTC. EXPLAIN indexes=1: bookings by its key, rental_days by booking_minmax and booking_bloom.
+-- External: chosen (booking UInt64)
 -- External: bounds (zone String, day Int32, begins Int64, ends Int64)
 INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle, class, customer, location, channel, status,
     currency, rented_s, billed_days, spells)
@@ -47,7 +48,7 @@ WITH
         FROM bookings FINAL
         WHERE account = {account:UInt64} AND status IN ('active', 'completed')
             AND id BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
+            AND id IN (SELECT booking FROM chosen)
     ),
     looked AS
     (
@@ -89,7 +90,7 @@ FROM
                 CAST(spells, 'Array(Tuple(Int64, Int64))'))
         FROM rental_days FINAL
         WHERE account = {account:UInt64} AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+            AND booking IN (SELECT booking FROM chosen)
     )
     GROUP BY local_date, booking, vehicle
 )

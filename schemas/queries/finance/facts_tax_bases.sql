@@ -1,4 +1,4 @@
--- Makes on what the taxes of an account's bookings were charged, of bookings among first and last and, unless it is empty, in bookings, and
+-- Makes on what the taxes of an account's bookings were charged, of those in chosen, all of which are among first and last, and
 -- writes what differs from what stands. Entries do not say on what a tax was charged, and papers do not stand for every booking; the charges
 -- of a booking say it (points): for each of its tax lines in order the name of the tax, its rate in hundredths of a percent (0 if nobody
 -- knows it, as of imported bookings), what it came to so far, and the net amount on which that is charged. That is all that is taxable of the
@@ -10,6 +10,7 @@
 -- divided by the rate. Entries are none of a day before all that the booking says when it was, or that ledger_flows has of it.
 -- EXPLAIN indexes=1: bookings and tax_bases by account and id; ledger_flows by account and ledger_account; ledger_entries by account, the
 -- months from the first booking on, and booking_bloom.
+-- External: chosen (booking UInt64)
 INSERT INTO tax_bases (account, booking, local_date, name, location, channel, currency, computed_at, base, known)
 WITH
     charged AS
@@ -18,7 +19,7 @@ WITH
             JSONExtract(body, 'charges', 'Array(Tuple(type String, description String, tax_rate_bp Int64, taxable Bool, amount Tuple(amount Int64)))') AS charges
         FROM bookings FINAL
         WHERE account = {account:UInt64} AND id BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR id IN {bookings:Array(UInt64)})
+            AND id IN (SELECT booking FROM chosen)
     ),
     (SELECT if(count() = 0, toDate32('2299-12-31'), min(began_on)) FROM charged) AS begins,
     -- a booking may have been taxed on a day that it knows no more
@@ -26,7 +27,7 @@ WITH
         SELECT if(count() = 0, begins, least(begins, min(local_date)))
         FROM ledger_flows
         WHERE account = {account:UInt64} AND ledger_account = 'tax_payable' AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+            AND booking IN (SELECT booking FROM chosen)
     ) AS first_day,
     -- the net amount of what a tax came to, by the points that its booking has for all its taxes
     (amount, tax, points) -> multiIf(
@@ -48,7 +49,7 @@ FROM
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sofar
         FROM ledger_entries FINAL
         PREWHERE account = {account:UInt64} AND local_date >= first_day - 1 AND ledger_account = 'tax_payable' AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-            AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+            AND booking IN (SELECT booking FROM chosen)
         WHERE kind = 'booking' AND startsWith(purpose, 'tax, ')
     ) AS e
     INNER JOIN
@@ -74,7 +75,7 @@ FROM
     SELECT booking, local_date, toString(name), location, toString(channel), toString(currency), toUnixTimestamp64Milli(computed_at), 0, 0, base, known
     FROM tax_bases FINAL
     WHERE account = {account:UInt64} AND booking BETWEEN {first:UInt64} AND {last:UInt64}
-        AND (empty({bookings:Array(UInt64)}) OR booking IN {bookings:Array(UInt64)})
+        AND booking IN (SELECT booking FROM chosen)
 ) AS f
 GROUP BY f.booking, f.local_date, f.name, f.location, f.channel, f.currency
 HAVING (fresh_base, fresh_known) != (sum(f.stood_base), sum(f.stood_known))

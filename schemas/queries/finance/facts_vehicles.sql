@@ -56,17 +56,20 @@ WITH
         )
         WHERE until > since
     ),
-    -- when each vehicle was down; a revision of a vehicle overrules those before it from its since on
+    -- when each vehicle was down; a revision of a vehicle overrules those before it from its since on, so that of those since a
+    -- second, and of all that are from before the first day, the newest counts alone
     downs AS
     (
         SELECT vehicle, s AS since, e AS until
         FROM
         (
-            SELECT vehicle, status, intDiv(toUnixTimestamp64Milli(since), 1000) AS s,
-                ifNull(minOrNull(s) OVER (PARTITION BY vehicle ORDER BY revision DESC
+            SELECT vehicle, argMax(status, revision) AS status, greatest({begins:Int64}, intDiv(toUnixTimestamp64Milli(since), 1000)) AS s,
+                ifNull(minOrNull(s) OVER (PARTITION BY vehicle ORDER BY max(revision) DESC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), {now:Int64}) AS e
-            FROM vehicle_statuses FINAL
-            WHERE account = {account:UInt64} AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            FROM vehicle_statuses
+            WHERE account = {account:UInt64} AND since < fromUnixTimestamp64Milli({ends:Int64} * 1000, 'UTC')
+                AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
+            GROUP BY vehicle, s
         )
         WHERE status IN ('maintenance', 'out_of_service')
         UNION ALL
@@ -136,22 +139,25 @@ WITH
         INNER JOIN days ON t.vehicle = days.vehicle AND t.day = days.day
         WHERE e > begins AND s < ends AND (NOT driven OR local_date >= {kept:Date32})
     ),
-    -- what came together on a day; rented_s and rented_mm are by the currencies of the rentals, units
+    -- what came together on a day; rented_s and rented_mm are by the currencies of the rentals, units. Arrays of numbers are gathered and
+    -- added up in half the time of those of tuples, and than by sumMap
     done AS
     (
         SELECT vehicle, local_date, any(ends - begins) AS length,
             sumIf(least(e, ends) - greatest(s, begins), rented) AS busy_s,
-            sumMapIf([unit], [least(e, ends) - greatest(s, begins)], rented) AS rented_in,
-            rented_in.1 AS units, rented_in.2 AS rented_s,
             sum(greatest(0, least(e, fleet_until) - greatest(fresh, fleet_from))) AS down_or_rented_s,
             sumIf(greatest(0, least(e, fleet_until) - greatest(s, fleet_from)), rented) AS rented_in_fleet_s,
             sum(upto(mm, s, e, ends) - upto(mm, s, e, begins)) AS driven_mm,
             sum(upto(ml, s, e, ends) - upto(ml, s, e, begins)) AS burnt_ml,
             sum(upto(wh, s, e, ends) - upto(wh, s, e, begins)) AS charged_wh,
-            groupArrayIf((unit, greatest(s, begins), least(e, ends)), rented) AS spells,
-            groupArrayIf((mm, s, e), mm > 0) AS driven_at,
-            arrayMap(u -> arraySum(r -> if(r.1 = u, arraySum(d -> upto(d.1, d.2, d.3, r.3) - upto(d.1, d.2, d.3, r.2), driven_at), 0), spells),
-                units) AS rented_mm
+            groupArrayIf(unit, rented) AS out_in, groupArrayIf(greatest(s, begins), rented) AS out_from,
+            groupArrayIf(least(e, ends), rented) AS out_until,
+            groupArrayIf(mm, mm > 0) AS way_mm, groupArrayIf(s, mm > 0) AS way_from, groupArrayIf(e, mm > 0) AS way_until,
+            arrayMap((since, until) -> arraySum((m, began, ended) -> upto(m, began, ended, until) - upto(m, began, ended, since),
+                way_mm, way_from, way_until), out_from, out_until) AS out_mm,
+            arrayDistinct(out_in) AS units,
+            arrayMap(u -> arraySum((of, since, until) -> if(of = u, until - since, 0), out_in, out_from, out_until), units) AS rented_s,
+            arrayMap(u -> arraySum((of, m) -> if(of = u, m, 0), out_in, out_mm), units) AS rented_mm
         FROM touched
         GROUP BY vehicle, local_date
     ),
