@@ -27,12 +27,12 @@ func Chosen(bookings []uint64) (clickhouse.QueryOption, error) {
 	return clickhouse.WithExternalTable(table), nil
 }
 
-// ChosenAmong is Chosen of all bookings of an account whose ids are from first to last.
+// ChosenAmong is Chosen of all bookings of an account whose ids are from first to last, for a store that is filled
+// without a desk: those of tests and of load tests.
 func ChosenAmong(ctx context.Context, db driver.Conn, account, first, last uint64) (clickhouse.QueryOption, error) {
-	ids, err := AllRows(ctx, db, "find the bookings of some facts",
-		"SELECT DISTINCT id FROM bookings WHERE account = {account:UInt64} AND id BETWEEN {first:UInt64} AND {last:UInt64}",
-		[]any{clickhouse.Named("account", account), clickhouse.Named("first", first), clickhouse.Named("last", last)},
-		func(id *uint64, row Row) error { return row.Scan(id) })
+	ids, err := AllRows(ctx, db, "find the bookings of some facts", Query("facts_bookings_among"), []any{
+		clickhouse.Named("account", account), clickhouse.Named("first", first), clickhouse.Named("last", last),
+	}, func(id *uint64, row Row) error { return row.Scan(id) })
 	if err != nil {
 		return nil, err
 	}

@@ -36,12 +36,12 @@ type Facts struct {
 	ahead   looked              // how far this process has looked, which is only noted when no account is late
 	late    map[uint64]lateness // the accounts whose facts it could not make
 
-	together   int // as the constants of these names
-	rentalDays uint64
+	together   int    // bookings in a batch at most
+	rentalDays uint64 // of the rentals in a batch
 }
 
 // New opens the room.
-func New(b *base.Base) *Facts { return &Facts{Base: b, together: together, rentalDays: rentalDays} }
+func New(b *base.Base) *Facts { return &Facts{Base: b, together: togetherMost, rentalDays: rentalDays} }
 
 // Register registers the duty.
 func (f *Facts) Register() { f.AddDuty("facts", lookEvery, f.lookUnlessSeen) }

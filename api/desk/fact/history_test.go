@@ -279,7 +279,9 @@ func again(w *world) {
 		}
 		return text
 	}
-	for _, table := range []string{"", "vehicle_days", "rental_days", "vehicle_months", "vehicle_statuses"} {
+	booked := w.booked()
+	for _, table := range []string{"", "vehicle_days", "rental_days", "vehicle_months", "rental_sums", "tax_bases",
+		"booking_sums", "vehicle_statuses"} {
 		if table == "" { // parts are merged at their own time
 			for _, table := range []string{"vehicle_days", "rental_days"} {
 				if err := w.db.Exec(w.t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
@@ -303,4 +305,20 @@ func again(w *world) {
 	same(w.t, "from nothing", w.stored("vehicle_days", "local_date"), days)
 	same(w.t, "months from nothing", w.stored("vehicle_months", "month"), months)
 	same(w.t, "rentals from nothing", w.storedRentals(), w.expectedRentals())
+	if now := w.booked(); now != booked {
+		w.t.Errorf("what bookings came to is from nothing %s, and was %s", now, booked)
+	}
+}
+
+// booked is how many rentals, taxes and bookings stand in what is made of bookings, and a sum of all that they say.
+func (w *world) booked() (text string) {
+	w.t.Helper()
+	if err := w.db.QueryRow(w.t.Context(), `SELECT toString((
+		(SELECT (count(), sum(cityHash64(* EXCEPT computed_at))) FROM rental_sums FINAL WHERE completed),
+		(SELECT (count(), sum(cityHash64(* EXCEPT computed_at))) FROM tax_bases FINAL WHERE base != 0 OR known != 0),
+		(SELECT (count(), sum(cityHash64(* EXCEPT computed_at))) FROM booking_sums FINAL WHERE on_books)))`).
+		Scan(&text); err != nil {
+		w.t.Fatal(err)
+	}
+	return text
 }

@@ -87,6 +87,8 @@ type flaky struct {
 	rng    *rand.Rand
 	failed int
 	fails  uint64 // an account of which every insert fails
+
+	batches int // inserts of days of rentals
 }
 
 var errDied = errors.New("the process died here")
@@ -94,6 +96,11 @@ var errDied = errors.New("the process died here")
 func (f *flaky) Exec(ctx context.Context, text string, args ...any) error {
 	if f.fails != 0 && slices.Contains(args, any(clickhouse.Named("account", f.fails))) {
 		return errDied
+	}
+	if strings.Contains(text, "INSERT INTO rental_days") {
+		f.mu.Lock()
+		f.batches++
+		f.mu.Unlock()
 	}
 	if f.rng == nil || !strings.Contains(text, "INSERT INTO") {
 		return f.Conn.Exec(ctx, text, args...)

@@ -17,8 +17,13 @@ import (
 
 // Bounds of what is made in one go. A statement costs about the same for a few days of vehicles as for a few thousand.
 const (
-	together    = 30_000  // bookings that have their days made, where these
-	rentalDays  = 600_000 // are not more: half a GB of memory
+	// Of each vehicle about ten bookings are made together: each of them meets all trips of its vehicle that lie in the
+	// time of the batch. A batch has at least 1,000 bookings, and 30,000 at most.
+	ofEachVehicle = 10
+	togetherLeast = 1_000
+	togetherMost  = 30_000
+	// A batch whose rentals have more days than that is halved. A statement takes half a GB of memory for so many.
+	rentalDays  = 600_000
 	vehicleDays = 155_000 // a month of 5,000 vehicles
 	sliceMonths = 12      // so that a slice reaches few partitions
 )
@@ -45,25 +50,22 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 	if from, to = max(from, first), min(to, last); from > to {
 		return nil
 	}
-	before, within := f.sideBySide(ctx)
-	before.Go(func() error { return f.statuses(within, a.id, time.Time{}) })
-	before.Go(func() error {
-		bookings, err := f.bookingsBetween(within, a, from, to)
-		if err != nil {
-			return err
-		}
-		return f.rentals(within, a, bookings)
-	})
-	if err := before.Wait(); err != nil {
+	bookings, err := f.bookingsBetween(ctx, a, from, to)
+	if err != nil {
+		return err
+	}
+	err = f.rentals(ctx, a, bookings, func(ctx context.Context) error { return f.statuses(ctx, a.id, time.Time{}) })
+	if err != nil {
 		return err
 	}
 	if err := f.customers(ctx, a, []uint64{}, 0); err != nil {
 		return err
 	}
-	months, err := f.monthsOfSlice(ctx, a)
+	vehicles, err := f.vehiclesOf(ctx, a)
 	if err != nil {
 		return err
 	}
+	months := int(max(1, min(sliceMonths, vehicleDays/31/max(1, vehicles))))
 	var said sync.Mutex
 	work, ctx := f.sideBySide(ctx)
 	for from <= to {
@@ -90,14 +92,13 @@ func (f *Facts) sideBySide(ctx context.Context) (*errgroup.Group, context.Contex
 	return work, ctx
 }
 
-// monthsOfSlice returns how many months of all vehicles of an account are made in one go.
-func (f *Facts) monthsOfSlice(ctx context.Context, a account) (int, error) {
-	var vehicles uint64
-	err := f.DB.QueryRow(ctx, schemas.Query("facts_fleet"), clickhouse.Named("account", a.id)).Scan(&vehicles)
+// vehiclesOf counts the vehicles that an account has or had.
+func (f *Facts) vehiclesOf(ctx context.Context, a account) (vehicles uint64, err error) {
+	err = f.DB.QueryRow(ctx, schemas.Query("facts_fleet"), clickhouse.Named("account", a.id)).Scan(&vehicles)
 	if err != nil {
 		return 0, fmt.Errorf("count the vehicles of account %d: %w", a.id, err)
 	}
-	return int(max(1, min(sliceMonths, vehicleDays/31/max(1, vehicles)))), nil
+	return vehicles, nil
 }
 
 // Extent returns the first and the last day of which an account has facts, or ought to; from is after to if there is
@@ -183,15 +184,27 @@ func (f *Facts) bookingsBetween(ctx context.Context, a account, from, to ledger.
 var everAfter = ledger.DayOf(time.Date(2299, 1, 1, 0, 0, 0, 0, time.UTC), time.UTC)
 
 // rentals makes the days of bookings again, what these came to, on what they were taxed, and what was agreed for them.
-// The bookings are in the order of their ids.
-func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64) error {
+// The bookings are in the order of their ids. beside are pieces of work that are done in the same go.
+func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64, beside ...func(context.Context) error) error {
+	together := togetherLeast
+	if len(bookings) > together {
+		vehicles, err := f.vehiclesOf(ctx, a)
+		if err != nil {
+			return err
+		}
+		together = max(together, int(min(togetherMost, ofEachVehicle*vehicles)))
+	}
 	work, ctx := f.sideBySide(ctx)
-	for some := range slices.Chunk(bookings, f.together) {
+	for _, do := range beside {
+		work.Go(func() error { return do(ctx) })
+	}
+	for some := range slices.Chunk(bookings, min(together, f.together)) {
 		work.Go(func() error { return f.someRentals(ctx, a, some) })
 	}
 	return work.Wait()
 }
 
+// someRentals makes what rentals makes of one batch of bookings, or of its halves where these have many days.
 func (f *Facts) someRentals(ctx context.Context, a account, bookings []uint64) error {
 	args := []any{clickhouse.Named("account", a.id), clickhouse.Named("first", bookings[0]),
 		clickhouse.Named("last", bookings[len(bookings)-1])}

@@ -13,8 +13,7 @@ func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) { ran
 
 // randomHistory does things at random in three zones, of which each changes its clocks meanwhile, and has processes die
 // while they make facts, which is after so many things or up to twice as many. Whatever happened, the facts are those
-// of what stands; making them from nothing, in however small batches, gives the same; and making them twice writes
-// nothing.
+// of what stands; making them from nothing, also in small batches, gives the same; and making them twice writes nothing.
 func randomHistory(t *testing.T, seed uint64, things int) {
 	w := open(t, zones[seed%3])
 	w.rng = rand.New(rand.NewPCG(seed, 7))
@@ -37,8 +36,14 @@ func randomHistory(t *testing.T, seed uint64, things int) {
 		t.Error("no process died")
 	}
 	w.flaky.rng = nil
-	w.facts.InBatchesOf(7, 12)
 	again(w)
+	const most = 7
+	w.facts.InBatchesOf(most, 12)
+	w.flaky.batches = 0
+	again(w)
+	if times := 2; w.flaky.batches <= times*(len(w.bookings)/most+1) {
+		t.Errorf("%d bookings are made %d times in %d batches: none was halved", len(w.bookings), times, w.flaky.batches)
+	}
 }
 
 // monthsHaveTheirDays holds the days that months keep against vehicle_days.
