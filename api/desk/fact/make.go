@@ -185,7 +185,9 @@ var everAfter = ledger.DayOf(time.Date(2299, 1, 1, 0, 0, 0, 0, time.UTC), time.U
 
 // rentals makes the days of bookings again, what these came to, on what they were taxed, and what was agreed for them.
 // The bookings are in the order of their ids. beside are pieces of work that are done in the same go.
-func (f *Facts) rentals(ctx context.Context, a account, bookings []uint64, beside ...func(context.Context) error) error {
+func (f *Facts) rentals(
+	ctx context.Context, a account, bookings []uint64, beside ...func(context.Context) error,
+) error {
 	together := togetherLeast
 	if len(bookings) > together {
 		vehicles, err := f.vehiclesOf(ctx, a)

@@ -13,7 +13,8 @@ func TestFactsOfRandomHistoriesAreThoseCountedSecondBySecond(t *testing.T) { ran
 
 // randomHistory does things at random in three zones, of which each changes its clocks meanwhile, and has processes die
 // while they make facts, which is after so many things or up to twice as many. Whatever happened, the facts are those
-// of what stands; making them from nothing, also in small batches, gives the same; and making them twice writes nothing.
+// of what stands; making them from nothing, also in small batches, gives the same; and making them twice writes
+// nothing.
 func randomHistory(t *testing.T, seed uint64, things int) {
 	w := open(t, zones[seed%3])
 	w.rng = rand.New(rand.NewPCG(seed, 7))
