@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -174,14 +173,6 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 	all.Go(func() error { return p.room.run(ctx) })
 	all.Go(func() error { return ops.run(ctx) })
 	return all.Wait()
-}
-
-// collectSooner has a process that keeps current records collect garbage when there is half as much of it as of what is
-// in use, and not as much: those records stay, and as much again would only lie there. GOGC says otherwise.
-func collectSooner(rosterMiB int64) {
-	if rosterMiB > 0 && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
-	}
 }
 
 // serveHalf is the interface, ready to run.
