@@ -8,7 +8,9 @@ import (
 )
 
 func TestGarbageIsHalfOfWhatIsInUseOrNinetySixMegabytes(t *testing.T) {
-	for live, want := range map[uint64]int{0: 9600, 1 << 20: 9600, 48 << 20: 200, 96 << 20: 100, 192 << 20: 50, 4 << 30: 50} {
+	for live, want := range map[uint64]int{
+		0: 9600, 1 << 20: 9600, 48 << 20: 200, 96 << 20: 100, 192 << 20: 50, 4 << 30: 50,
+	} {
 		if got := percentAllowed(live); got != want {
 			t.Errorf("of %d bytes in use %d %% may be garbage, not %d", live, got, want)
 		}
