@@ -297,6 +297,7 @@ func paceKnowsWhatWasOnTheBooks(t *testing.T, w *world, class string) {
 	book("completed", "2024-10-25T12:00:00Z", "2024-11-02T15:00:00Z", "USD") // not booked yet
 	book("expired", "", "2024-10-02T12:00:00Z", "USD")                       // a hold
 	book("completed", "2024-10-01T12:00:00Z", "2024-11-02T15:00:00Z", "EUR") // of another currency: days, and no money
+	w.sumMonths()
 	got := outlookOf[outlook.Pace](t, w.do("GET", "/v1/forecasts/pace?periods=2", ""))
 	// Two of the three days are in October, for 3333 and 3333, and the third of November has what is left.
 	for i, want := range []struct{ before, beforeMoney, final, finalMoney int64 }{
