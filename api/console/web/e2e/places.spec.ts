@@ -1,5 +1,5 @@
 import { expect, test, type APIRequestContext } from '@playwright/test';
-import { accessible, enter, key, post, watch } from './own';
+import { accessible, enter, get, key, post, watch } from './own';
 
 // The pages beside the map: fences, heat, rules, share links. In each theme and size, and in each language.
 
@@ -71,6 +71,55 @@ test('fences come in from GeoJSON, and what cannot is named', async ({ page }) =
 	await page.goBack();
 	await page.locator('input[type=file]').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no') });
 	await expect(page.getByRole('alert')).toContainText('notes.txt is no GeoJSON');
+	expect(faults).toEqual([]);
+});
+
+test('heat of 60 days is asked for in parts and added up', async ({ page, request }) => {
+	const faults = watch(page);
+	const { id } = await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname: `Mayfly ${mark}`, license_plate: `HT ${mark}` });
+	const device = await post(request, '/v1/devices', { unique_id: `heat-${mark}` });
+	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: id });
+	const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+	const stay = (days: number, fixes: number, lat: number) => Array.from({ length: fixes }, (_, i) => ({
+		unique_id: `heat-${mark}`, fix_at: new Date(ago(days).getTime() + i * 200_000).toISOString(), lat, lng: 9.5, speed_mph: 0, course_deg: 0,
+	}));
+	// A place of the first month alone, where it was for half an hour, and one of both months, where it was for 20 minutes and for 10.
+	await post(request, '/v1/positions', [...stay(55, 10, 47.2), ...stay(50, 7, 47.6), ...stay(5, 4, 47.6)]);
+	await expect(async () => {
+		const span = `vehicle_id=${id}&resolution=5&from=${ago(6).toISOString()}&until=${ago(4).toISOString()}`;
+		expect((await get<{ data: { fixes: number }[] }>(request, `/v1/heatmap?${span}`)).data.map((c) => c.fixes)).toEqual([4]);
+	}).toPass();
+	const asked: number[] = []; // of how many days each request was
+	page.on('request', (r) => {
+		const of = new URL(r.url());
+		if (of.pathname === '/v1/heatmap') asked.push((Date.parse(of.searchParams.get('until') ?? '') - Date.parse(of.searchParams.get('from') ?? '')) / 86_400_000);
+	});
+	let go = () => {};
+	const held = new Promise<void>((done) => (go = done));
+	await page.route(/\/v1\/heatmap/, async (route) => {
+		if (asked.length > 1) await held; // the second part waits, so that the page is seen to wait for it
+		await route.continue();
+	});
+	const day = (of: Date) => of.toISOString().slice(0, 10);
+	await enter(page, `/heat?from=${day(ago(59))}&until=${day(ago(0))}&cells=8&by=fixes&vehicle=${id}`);
+	await expect(page.getByText('Loading: 1 of 2 parts are here.')).toBeVisible();
+	go();
+	const cell = (lat: string) => page.getByRole('listitem').filter({ has: page.getByRole('button', { name: new RegExp(`^${lat}`) }) });
+	await expect(cell('47\\.(19|20)')).toContainText('10 Positions');
+	await expect(cell('47\\.(59|60)')).toContainText('11 Positions');
+	expect(asked.map((days) => Math.round(days))).toEqual([31, 29]);
+	await page.getByLabel('Coloured by').selectOption('seconds');
+	await expect(cell('47\\.(19|20)')).toContainText('0.6 h'); // 9 times 200 s, and 300 s at most until it was elsewhere
+	await expect(cell('47\\.(59|60)')).toContainText('0.5 h'); // 6 and 3 times 200 s, and nothing for the last report of each part
+	await page.getByLabel('Coloured by').selectOption('vehicles');
+	await expect(cell('47\\.(59|60)')).toContainText(/^[^≥]*1 Vehicles$/);
+	await expect(page.getByText('here 2, and added up')).toBeVisible();
+	await expect(page.getByText('there were at least as many')).toHaveCount(0);
+	await page.getByRole('combobox', { name: 'Vehicle' }).selectOption('');
+	await expect(page.getByText('there were at least as many')).toBeVisible();
+	await expect(page.getByText(/cells, the hottest ≥ \d/)).toBeVisible();
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('heat.png') });
 	expect(faults).toEqual([]);
 });
 
