@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test, type APIRequestContext } from '@playwright/test';
-import { accessible, clockOf, enter, post, show, watch } from './own';
+import { accessible, clockOf, enter, get, key, look, post, show, watch } from './own';
 
 // A clerk's day on a real server, in a real browser: from a quote to the payment of a rental that came back damaged.
 
@@ -166,6 +167,96 @@ test('a booking is dragged: what is in the way is said before it is let go, and 
 	expect(faults).toEqual([]);
 });
 
+test('a booking is dragged to the row of another vehicle on the same day, and back by undoing', async ({ page, request }) => {
+	const faults = watch(page);
+	const { customer } = await open(request);
+	const vehicle = async (name: string) => (await post(request, '/v1/vehicles', { make: 'Seat', model: 'Ibiza', nickname: `${name} row${mark}` })).id;
+	const [from, to, taken] = [await vehicle('Moth'), await vehicle('Firefly'), await vehicle('Tick')];
+	const at = Math.ceil(Date.now() / day) * day + 9 * 3_600_000;
+	const times = { pickup_at: new Date(at + day).toISOString(), return_at: new Date(at + 3 * day).toISOString() };
+	const { id } = await post(request, '/v1/bookings', { vehicle_id: from, customer_id: customer, confirm: true, ...times });
+	await enter(page, `/bookings?q=row${mark}`);
+	const bar = page.locator(`a[href="/bookings/${id}"]`);
+	const rowOf = (of: string) => page.locator(`[data-vehicle="${of}"]`);
+	const told = page.getByRole('status').filter({ hasText: /free|Taken|changed|before/ });
+	/** Takes the bar to a row, straight up or down. */
+	const lift = async (of: string) => {
+		const box = (await bar.boundingBox())!, row = (await rowOf(of).boundingBox())!;
+		await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width / 2, row.y + row.height / 2, { steps: 5 });
+	};
+	const now = () => get<{ vehicle_id: string; pickup_at: string; return_at: string }>(request, `/v1/bookings/${id}`);
+	await expect(rowOf(from).locator(bar)).toBeVisible();
+	await lift(to);
+	await expect(told).toContainText(`Firefly row${mark}`);
+	await expect(told).toContainText('free');
+	await page.screenshot({ path: test.info().outputPath('row.png') });
+	await page.mouse.up();
+	await expect(told).toContainText('was changed');
+	await expect(rowOf(to).locator(bar)).toBeVisible();
+	const moved = await now();
+	expect(moved.vehicle_id).toBe(to);
+	expect([moved.pickup_at, moved.return_at].map((of) => Date.parse(of))).toEqual([times.pickup_at, times.return_at].map((of) => Date.parse(of)));
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(told).toContainText('as it was before');
+	await expect(rowOf(from).locator(bar)).toBeVisible();
+	expect((await now()).vehicle_id).toBe(from);
+
+	// Another vehicle is held by something that the page does not know of.
+	await post(request, `/v1/vehicles/${taken}/blocks`, { kind: 'owner_use', reason: 'Moving house', from: times.pickup_at, until: times.return_at });
+	await lift(taken);
+	await expect(told).toContainText('Taken');
+	await page.mouse.up();
+	await expect(told).toContainText('Nothing was changed');
+	await expect(rowOf(from).locator(bar)).toBeVisible();
+	expect((await now()).vehicle_id).toBe(from);
+	await accessible(page);
+	expect(faults).toEqual([]);
+});
+
+test("a booking's papers are made on the day they are wanted, each can be had as a PDF, and they are found again", async ({ page, request }) => {
+	const faults = watch(page);
+	const { customer } = await open(request);
+	const usd = (amount: number) => ({ amount, currency: 'USD' });
+	const plan = await post(request, '/v1/rate_plans', { name: `Papers ${mark}`, currency: 'USD', daily_rate: usd(5000) });
+	const kind = await post(request, '/v1/vehicle_classes', { name: `Papers ${mark}`, code: `p${mark}`, rate_plan_id: plan.id });
+	const vehicle = await post(request, '/v1/vehicles', { make: 'Seat', model: 'Ibiza', nickname: `Gnat ${mark}`, vehicle_class_id: kind.id });
+	const at = Math.ceil(Date.now() / day) * day + 9 * 3_600_000;
+	const { id } = await post(request, '/v1/bookings', { vehicle_id: vehicle.id, customer_id: customer, confirm: true, pickup_at: new Date(at).toISOString(), return_at: new Date(at + 2 * day).toISOString() });
+	await enter(page, `/bookings/${id}`);
+	const paper = (name: string) => page.getByRole('listitem').filter({ hasText: new RegExp(`^${name} \\S`) }).filter({ has: page.getByRole('button', { name: 'PDF' }) });
+	const papers = page.getByRole('button', { name: 'PDF' });
+	await expect(page.getByRole('button', { name: 'Make the agreement' })).toBeVisible();
+	await expect(papers).toHaveCount(0);
+	await page.getByRole('button', { name: 'Make the agreement' }).click();
+	await expect(paper('Agreement')).toBeVisible();
+	await page.getByRole('button', { name: 'Make an invoice' }).click();
+	await expect(paper('Invoice')).toContainText('Open');
+	await page.getByRole('button', { name: 'Take a payment' }).click();
+	await page.getByRole('button', { name: 'Note the payment' }).click();
+	await page.getByRole('button', { name: /^Make a receipt for/ }).click();
+	await expect(paper('Receipt')).toBeVisible();
+	await expect(papers).toHaveCount(3);
+	for (const name of ['Agreement', 'Invoice', 'Receipt']) {
+		const file = page.waitForEvent('download');
+		await paper(name).getByRole('button', { name: 'PDF' }).click();
+		expect((await readFile(await (await file).path())).subarray(0, 5).toString()).toBe('%PDF-');
+		const number = (await paper(name).innerText()).split(/\s+/)[1];
+		expect((await file).suggestedFilename()).toBe(`${number}.pdf`);
+	}
+	await accessible(page);
+	await page.screenshot({ path: test.info().outputPath('papers.png'), fullPage: true });
+	const number = (await paper('Invoice').innerText()).split(/\s+/)[1]!;
+	await show(page, `/money/papers?q=${number}`);
+	const found = page.getByRole('listitem').filter({ hasText: number });
+	await expect(found).toContainText('Ada Muster');
+	await expect(found).toContainText('$100.00');
+	await found.getByRole('link', { name: 'Booking', exact: true }).click();
+	await expect(page).toHaveURL(new RegExp(`/bookings/${id}`));
+	expect(faults).toEqual([]);
+});
+
 test('a return that is dragged is extended once: what is lost on the way is sent again under its key, what was done is seen', async ({ page, request }) => {
 	const faults = watch(page);
 	const { booking } = await open(request);
@@ -254,6 +345,44 @@ test('customers, vehicles and work orders are made and changed', async ({ page, 
 	await page.getByRole('button', { name: 'Done' }).last().click();
 	await expect(page.getByText('Completed', { exact: true })).toBeVisible();
 	await accessible(page);
+	expect(faults).toEqual([]);
+});
+
+test("a customer's documents are listed with their dates, and each picture opens", async ({ page, request }) => {
+	const faults = watch(page);
+	const { id } = await post(request, '/v1/customers', { display_name: `Papers ${mark}` });
+	await enter(page, `/customers/${id}`);
+	await expect(page.getByText('No documents yet')).toBeVisible();
+	await expect(page.getByText('Photos and signatures of pickups and returns are kept here')).toBeVisible();
+	const picture = await page.screenshot();
+	const add = async (data: object, type = '', file = Buffer.from('')) => {
+		const made = await post(request, `/v1/customers/${id}/documents`, data);
+		if (!type) return;
+		const put = await request.put(`/v1/customers/${id}/documents/${made.id}/file`, { headers: { Authorization: `Bearer ${key}`, 'Content-Type': type }, data: file });
+		expect(put.ok(), await put.text()).toBe(true);
+	};
+	await add({ kind: 'license_front', name: hostile, expires_on: '2031-01-01' }, 'image/png', picture);
+	await add({ kind: 'id', expires_on: '2020-05-01' }, 'image/png', picture);
+	await add({ kind: 'insurance', name: 'Policy' }, 'application/pdf', Buffer.from('%PDF-1.7\n'));
+	await add({ kind: 'other', name: 'To come' });
+	await show(page, '/customers');
+	await show(page, `/customers/${id}`);
+	const row = (text: string) => page.getByRole('listitem').filter({ hasText: text });
+	await expect(row('Licence, front')).toContainText(hostile);
+	await expect(row('Licence, front')).toContainText('Valid until Jan 1, 2031');
+	await expect(row('Licence, front')).toContainText(new Date().getFullYear().toString());
+	await expect(row('Licence, front')).not.toContainText('Expired');
+	await expect(row('2020')).toContainText('Expired');
+	await expect(row('To come')).toContainText('No file');
+	for (const text of ['Licence, front', '2020']) {
+		await row(text).getByText('Show', { exact: false }).click();
+		expect(await row(text).getByRole('img').evaluate((of: HTMLImageElement) => of.decode().then(() => of.naturalWidth))).toBe(1280);
+	}
+	const file = page.waitForEvent('download');
+	await row('Policy').getByRole('button', { name: 'Save the file' }).click();
+	expect((await file).suggestedFilename()).toBe('Policy.pdf');
+	await page.screenshot({ path: test.info().outputPath('documents.png'), fullPage: true });
+	await look(page, 'documents');
 	expect(faults).toEqual([]);
 });
 

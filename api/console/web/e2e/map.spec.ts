@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test, type APIRequestContext } from '@playwright/test';
 import { accessible, enter, get, key, post, watch } from './own';
 
@@ -97,6 +98,38 @@ test('what happened on a day stands on the slider and the charts, with as many s
 	await page.getByRole('slider').scrollIntoViewIfNeeded();
 	await accessible(page);
 	await page.screenshot({ path: test.info().outputPath('day-dark.png') });
+	expect(faults).toEqual([]);
+});
+
+test('the way of a day is saved as GPX', async ({ page, request }) => {
+	const faults = watch(page);
+	const { id } = await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname: `Locust ${mark}`, license_plate: `PG 8 ${mark}` });
+	const device = await post(request, '/v1/devices', { unique_id: `page-gpx-${mark}` });
+	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: id });
+	const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+	const noon = Date.parse(`${day}T12:00:00Z`);
+	const sent = Array.from({ length: 20 }, (_, i) => ({ at: new Date(noon + i * 10_000).toISOString(), lat: 30.26 + i / 1000, lng: -97.74 }));
+	await post(request, '/v1/positions', sent.map(({ at, lat, lng }) => ({ unique_id: `page-gpx-${mark}`, fix_at: at, lat, lng, speed_mph: 25, course_deg: 0, ignition: true })));
+	await expect(async () => {
+		expect((await get<{ data: unknown[] }>(request, `/v1/vehicles/${id}/positions?from=${day}T00:00:00Z&until=${day}T23:00:00Z`)).data).toHaveLength(sent.length);
+	}).toPass();
+	await enter(page, `/map?vehicle=${id}&day=${day}`);
+	await expect(page.getByRole('button', { name: 'Play' })).toBeVisible();
+	const file = page.waitForEvent('download');
+	await page.getByRole('button', { name: 'Download as GPX' }).click();
+	expect((await file).suggestedFilename()).toBe(`Locust ${mark} ${day}.gpx`);
+	// The browser reads it as the XML that it is.
+	const found = await page.evaluate((text) => {
+		const xml = new DOMParser().parseFromString(text, 'application/xml');
+		const points = [...xml.getElementsByTagNameNS('http://www.topografix.com/GPX/1/1', 'trkpt')];
+		return { root: xml.documentElement.nodeName, points: points.map((p) => ({ lat: Number(p.getAttribute('lat')), lng: Number(p.getAttribute('lon')), at: Date.parse(p.getElementsByTagName('time')[0]?.textContent ?? '') })) };
+	}, await readFile(await (await file).path(), 'utf8'));
+	expect(found.root).toBe('gpx');
+	expect(found.points.map((p) => p.at)).toEqual(sent.map(({ at }) => Date.parse(at)));
+	for (const [i, { lat, lng }] of sent.entries()) {
+		expect(found.points[i]!.lat).toBeCloseTo(lat, 6);
+		expect(found.points[i]!.lng).toBeCloseTo(lng, 6);
+	}
 	expect(faults).toEqual([]);
 });
 

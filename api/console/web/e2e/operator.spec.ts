@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { expect, test, type Page } from '@playwright/test';
-import { accessible, account, enter, get, watch } from './own';
+import { accessible, account, clickAt, enter, get, watch } from './own';
 
 // An operator's day on a real server, in a real browser: a fence is drawn on the map, a rule about it is tried against the
 // past, a vehicle crosses the fence as a recording has it, and somebody takes note of the alert.
@@ -24,17 +24,6 @@ function driveOf(vehicle: string, file: string): { path: string; rows: string[] 
 function replay(path: string, ...more: string[]) {
 	const program = process.env['MOTORPOOL'] ?? '';
 	return promisify(execFile)(program, ['replay', '--account', account, '--register', '--shift-to-now', ...more, path], { timeout: 200_000 });
-}
-
-async function clickAt(page: Page, places: [number, number][]) {
-	const box = await page.getByRole('region', { name: 'Map of the fences' }).boundingBox();
-	if (!box) throw new Error('there is no map');
-	for (const [x, y] of places) {
-		await page.mouse.move(box.x + box.width / 2 + x, box.y + box.height / 2 + y);
-		await page.waitForTimeout(120);
-		await page.mouse.click(box.x + box.width / 2 + x, box.y + box.height / 2 + y);
-		await page.waitForTimeout(250); // two clicks at once would be one that zooms
-	}
 }
 
 // How many vehicles were there: the demo's drive on the same roads.

@@ -66,6 +66,18 @@ export function watch(page: Page, server = test.info().project.use.baseURL ?? ''
 	return faults;
 }
 
+/** Clicks at places of the map of fences, in pixels from its middle. */
+export async function clickAt(page: Page, places: [number, number][]) {
+	const box = await page.getByRole('region', { name: 'Map of the fences' }).boundingBox();
+	if (!box) throw new Error('there is no map');
+	for (const [x, y] of places) {
+		await page.mouse.move(box.x + box.width / 2 + x, box.y + box.height / 2 + y);
+		await page.waitForTimeout(120);
+		await page.mouse.click(box.x + box.width / 2 + x, box.y + box.height / 2 + y);
+		await page.waitForTimeout(250); // two clicks at once would be one that zooms
+	}
+}
+
 export async function accessible(page: Page) {
 	const { violations } = await new AxeBuilder({ page }).analyze();
 	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);

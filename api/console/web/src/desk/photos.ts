@@ -29,7 +29,7 @@ export async function photoOf(file: Blob): Promise<Photo> {
 	} catch {
 		// such as HEIC, which the interface takes all the same
 	}
-	return { content, shown: accepted.slice(0, 3).includes(content.type) ? URL.createObjectURL(content) : '', at: '' };
+	return { content, shown: canShow(content.type) ? URL.createObjectURL(content) : '', at: '' };
 }
 
 /** Keeps a photo as a document of a customer, once, and says at which address. */
@@ -45,6 +45,9 @@ export async function keep(photo: Photo, customer: string, kind: Schemas['Docume
 	photo.at = at;
 	return at;
 }
+
+/** Whether a browser shows a picture of a type. */
+export const canShow = (type: string) => accepted.slice(0, 3).includes(type);
 
 /** Whether an address is that of a file which this account has here; others may be anywhere, and are not loaded. */
 export const isOurs = (at: string) => /^\/v1\/customers\/cus_\d+\/documents\/doc_\d+\/file$/.test(at);

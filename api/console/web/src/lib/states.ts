@@ -8,7 +8,9 @@ import type { Language } from './texts';
 // The words for states and kinds of the interface. Its lists are open: one that is not here is shown by its identifier.
 
 const states: Record<Language, Record<string, string>> = {
-	en: { ...office.en, ...alertStates.en, in_progress: 'In progress', on_hold: 'On hold', no_show: 'No-show', hold: 'Held', in: 'In', out: 'Out' },
+	en: { ...office.en, ...alertStates.en, in_progress: 'In progress', on_hold: 'On hold', no_show: 'No-show', hold: 'Held', in: 'In', out: 'Out',
+		license_front: 'Licence, front', license_back: 'Licence, back', 'document:id': 'ID',
+	},
 	de: {
 		...office.de,
 		...alertStates.de,
@@ -39,7 +41,7 @@ const states: Record<Language, Record<string, string>> = {
 		licence_expired: 'Führerschein abgelaufen', risk_blocked: 'Gesperrt', licence_rejected: 'Führerschein abgelehnt',
 		delivery: 'Zustellung', one_way: 'Rückgabe anderswo', young_driver: 'Junger Fahrer', additional_driver: 'Weiterer Fahrer', smoking: 'Rauchen',
 		impound: 'Abschleppen', promo: 'Aktionsrabatt', adjustment: 'Anpassung', partially_refunded: 'Teilweise erstattet', transport: 'Transport',
-		revenue: 'Umsatz', variable_cost: 'Variable Kosten', fixed_cost: 'Fixe Kosten', contribution: 'Deckungsbeitrag', net_profit: 'Gewinn',
+		revenue: 'Umsatz', license_front: 'Führerschein, vorn', license_back: 'Führerschein, hinten', agreement: 'Vertrag', 'document:id': 'Ausweis', variable_cost: 'Variable Kosten', fixed_cost: 'Fixe Kosten', contribution: 'Deckungsbeitrag', net_profit: 'Gewinn',
 	},
 	es: {
 		...office.es,
@@ -71,7 +73,7 @@ const states: Record<Language, Record<string, string>> = {
 		licence_expired: 'Permiso caducado', risk_blocked: 'Bloqueado', licence_rejected: 'Permiso rechazado',
 		delivery: 'Entrega', one_way: 'Devolución en otro lugar', young_driver: 'Conductor joven', additional_driver: 'Conductor adicional', smoking: 'Tabaco',
 		impound: 'Grúa', promo: 'Promoción', adjustment: 'Ajuste', partially_refunded: 'Reembolsado en parte', transport: 'Transporte',
-		revenue: 'Ingresos', variable_cost: 'Costes variables', fixed_cost: 'Costes fijos', contribution: 'Margen de contribución', net_profit: 'Beneficio',
+		revenue: 'Ingresos', license_front: 'Permiso, anverso', license_back: 'Permiso, reverso', agreement: 'Contrato', 'document:id': 'Identificación', variable_cost: 'Costes variables', fixed_cost: 'Costes fijos', contribution: 'Margen de contribución', net_profit: 'Beneficio',
 	},
 };
 
