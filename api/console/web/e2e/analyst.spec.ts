@@ -54,6 +54,22 @@ async function open(request: APIRequestContext): Promise<Books> {
 
 const money = (text: string) => Math.round(Number(text.replace(/[^0-9.-]/g, '')) * 100);
 
+test('what was on the books a year ago, and the change, lead to the report of the same period', async ({ page, request }) => {
+	const faults = watch(page);
+	await open(request);
+	const year = new Date().getFullYear();
+	await enter(page, `/money?from=${year}-01-01&until=${year}-12-31&compare=previous_year`);
+	const ago = page.locator('a[href*="figure=revenue_last_year"]');
+	const shown = await ago.innerText();
+	await ago.click();
+	await expect(page).toHaveURL(new RegExp(`/money/reports/pace\\?from=${year}-01-01&until=${year}-12-31.*figure=revenue_last_year`));
+	await expect(page.getByRole('row').last()).toContainText(shown); // its totals
+	await page.goBack();
+	await page.locator('a[href^="/money/reports/revenue?"][href$="figure=revenue"]').click();
+	await expect(page).toHaveURL(new RegExp(`/money/reports/revenue\\?from=${year}-01-01&until=${year}-12-31&compare=previous_year.*figure=revenue`));
+	expect(faults).toEqual([]);
+});
+
 test("an analyst's day: profit by vehicle down to the entries, and the file that says the same", async ({ page, request }) => {
 	test.setTimeout(420_000); // what reports are made of follows within a minute, and later where the machine is busy
 	const faults = watch(page);

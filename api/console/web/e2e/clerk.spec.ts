@@ -167,7 +167,7 @@ test('a booking is dragged: what is in the way is said before it is let go, and 
 	expect(faults).toEqual([]);
 });
 
-test('a booking is dragged to the row of another vehicle on the same day, and back by undoing', async ({ page, request }) => {
+test('a booking is dragged to the row of another vehicle at the same time, and back by undoing', async ({ page, request }) => {
 	const faults = watch(page);
 	const { customer } = await open(request);
 	const vehicle = async (name: string) => (await post(request, '/v1/vehicles', { make: 'Seat', model: 'Ibiza', nickname: `${name} row${mark}` })).id;
@@ -215,7 +215,7 @@ test('a booking is dragged to the row of another vehicle on the same day, and ba
 	expect(faults).toEqual([]);
 });
 
-test("a booking's papers are made on the day they are wanted, each can be had as a PDF, and they are found again", async ({ page, request }) => {
+test("a booking's papers are made, each can be had as a PDF, and they are found again", async ({ page, request }) => {
 	const faults = watch(page);
 	const { customer } = await open(request);
 	const usd = (amount: number) => ({ amount, currency: 'USD' });
