@@ -56,7 +56,7 @@ test('a fence is written by keyboard, previewed, renamed and archived', async ({
 	expect(faults).toEqual([]);
 });
 
-test('a corridor that is drawn is kept as it was drawn', async ({ page, request }) => {
+test('a corridor is drawn, a corner of it is dragged, which is undone, and dragged again and kept', async ({ page, request }) => {
 	const faults = watch(page);
 	await enter(page, '/fences/new?view=47.4,9.5,14');
 	await page.getByRole('button', { name: 'Corridor' }).click();
@@ -69,8 +69,29 @@ test('a corridor that is drawn is kept as it was drawn', async ({ page, request 
 	const drawn = await corners();
 	expect(drawn[0]![0]).toBeGreaterThan(drawn[1]![0]!); // north of the one in the middle
 	expect(drawn[2]![1]).toBeGreaterThan(drawn[1]![1]!); // east of it
+
+	await page.getByRole('button', { name: 'Change', exact: true }).click();
+	await clickAt(page, [[-60, -10]]); // on the line
+	const box = (await page.getByRole('region', { name: 'Map of the fences' }).boundingBox())!;
+	const at = (x: number, y: number) => [box.x + box.width / 2 + x, box.y + box.height / 2 + y] as const;
+	await page.mouse.move(...at(0, 40));
+	await page.mouse.down();
+	await page.mouse.move(...at(0, 100), { steps: 8 });
+	await page.mouse.up();
+	await expect(async () => expect((await corners())[1]![0]).toBeLessThan(drawn[1]![0]!)).toPass(); // the corner went south
+	const dragged = await corners();
+	expect([dragged[0], dragged[2]]).toEqual([drawn[0], drawn[2]]);
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(async () => expect(await corners()).toEqual(drawn)).toPass();
+	await clickAt(page, [[-60, -10]]);
+	await page.mouse.move(...at(0, 40));
+	await page.mouse.down();
+	await page.mouse.move(...at(0, 100), { steps: 8 });
+	await page.mouse.up();
+	await expect(async () => expect((await corners())[1]![0]).toBeCloseTo(dragged[1]![0]!, 3)).toPass();
 	await page.getByLabel('Width in feet').fill('300');
 	await page.getByLabel('Width in feet').blur();
+	const kept = await corners();
 	await page.getByLabel('Name of the fence').fill(`Way ${mark}`);
 	await accessible(page);
 	await page.screenshot({ path: test.info().outputPath('corridor.png') });
@@ -81,7 +102,7 @@ test('a corridor that is drawn is kept as it was drawn', async ({ page, request 
 	const { geometry } = await get<{ geometry: { type: string; coordinates: number[][]; width_m: number } }>(request, `/v1/geofences/${id}`);
 	expect(geometry.type).toBe('Corridor');
 	expect(geometry.width_m).toBeCloseTo(91.44, 2);
-	expect(geometry.coordinates.map(([lng, lat]) => [lat, lng])).toEqual(drawn);
+	expect(geometry.coordinates.map(([lng, lat]) => [lat, lng])).toEqual(kept);
 	expect(faults).toEqual([]);
 });
 
