@@ -48,6 +48,7 @@ test('the reference is found by search and keyboard, and tried with a key', asyn
 test('every problem, event, operation and guide has an address of its own', async ({ page, request }) => {
 	const faults = watch(page);
 	const types = await get<{ data: { type: string }[] }>(request, '/v1/event_types');
+	const reference = new Reference((await (await request.get('/v1/openapi.json')).json()) as Document);
 	const problem = (await (await request.get('/v1/vehicles/veh_0', { headers: { Authorization: `Bearer ${key}` } })).json()) as { type: string; code: string };
 	await page.goto(problem.type);
 	await expect(page).toHaveURL(new RegExp(`/docs/problems/${problem.code}$`));
@@ -62,6 +63,13 @@ test('every problem, event, operation and guide has an address of its own', asyn
 		await go(`/docs/events/${type}`);
 		await expect(page.getByRole('heading', { level: 1, name: type, exact: true })).toBeVisible();
 		await expect(page.getByLabel('Example', { exact: true })).toContainText(`"type": "${type}"`);
+	}
+	expect(reference.problems.length).toBeGreaterThan(20);
+	for (const { code, status } of reference.problems) {
+		await go(`/docs/problems/${code}`);
+		await expect(page.getByRole('heading', { level: 1, name: code, exact: true })).toBeVisible();
+		await expect(page.getByLabel('Example', { exact: true })).toContainText(`"code": "${code}"`);
+		await expect(page.getByLabel('Example', { exact: true })).toContainText(`"status": ${status}`);
 	}
 	await go('/docs');
 	const guides = page.getByRole('navigation', { name: 'Contents' }).locator('a[href^="/docs/guides/"]');
