@@ -1,0 +1,149 @@
+import { expect, test, type APIRequestContext } from '@playwright/test';
+import { enter, get, key, look, post, show, watch } from './own';
+
+// The platform's pages as those use them who look after the programs: where events are sent, what could not become data, what
+// takes a while, what came in, and who used what.
+
+const mark = Date.now().toString(36);
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+/** A tracker that sends a place of a time at which it was on no vehicle, so that a dead letter is made of it. */
+async function strayed(request: APIRequestContext, unique_id: string) {
+	const vehicle = await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Panda', nickname: unique_id });
+	const device = await post(request, '/v1/devices', { unique_id });
+	const on = `/v1/devices/${device.id}`;
+	await post(request, `${on}/assign`, { vehicle_id: vehicle.id, from: ago(60) });
+	await post(request, `${on}/unassign`, { at: ago(20) });
+	await post(request, '/v1/positions', { unique_id, fix_at: ago(10), lat: 30.26, lng: -97.74 });
+	await expect.poll(async () => (await get<{ data: unknown[] }>(request, `/v1/dead_letters?unique_id=${unique_id}`)).data.length).toBe(1);
+	return { vehicle: vehicle.id, mend: () => post(request, `${on}/assign`, { vehicle_id: vehicle.id, from: ago(15) }) };
+}
+
+test('an endpoint is made, tried and looked into: a delivery that fails says why, and is sent again', async ({ page, request }) => {
+	const faults = watch(page);
+	await enter(page, '/platform/webhooks');
+	await page.getByRole('button', { name: 'New endpoint' }).click();
+	// The name leads to this machine, which no event is sent to.
+	const address = `https://localhost/hooks/${mark}`;
+	await page.getByLabel('Address').fill(address);
+	await page.getByLabel('Description').fill(`Hook ${mark}`);
+	await page.getByRole('checkbox', { name: 'Fleet' }).check();
+	await page.getByRole('button', { name: 'Make the endpoint' }).click();
+	await expect(page.getByLabel(`The secret of ${address}`).getByRole('textbox')).toHaveValue(/^whsec_/);
+	await page.getByRole('button', { name: 'I have kept it' }).click();
+	await look(page, 'webhooks');
+	await page.getByRole('link', { name: new RegExp(`Hook ${mark}`) }).click();
+	await expect(page.getByRole('heading', { name: address })).toBeVisible();
+	await expect(page.getByText('Nothing was sent yet')).toBeVisible();
+
+	await page.getByRole('button', { name: 'Send a test' }).click();
+	await expect(page.getByRole('heading', { name: 'The test did not arrive' })).toBeVisible();
+	await expect(page.getByText(/no host named localhost/)).toBeVisible();
+	await page.getByText('What was sent').click();
+	await expect(page.getByText(/^POST \/hooks\//)).toContainText('Webhook-Signature');
+
+	const { id } = await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Panda', nickname: `Told ${mark}` });
+	const delivery = page.getByRole('listitem').filter({ hasText: 'vehicle.created' });
+	await expect(async () => {
+		await page.getByRole('button', { name: 'Look again' }).click();
+		await expect(delivery).toContainText('no host named localhost', { timeout: 2000 });
+		await expect(page.getByRole('definition').filter({ hasText: 'no host named localhost' })).toBeVisible({ timeout: 2000 });
+	}).toPass();
+	await delivery.getByRole('button', { name: 'Attempts' }).click();
+	await expect(page).toHaveURL(/delivery=/);
+	await delivery.getByText('What is sent').click();
+	await expect(delivery.getByText(id).first()).toBeVisible();
+	await delivery.getByText(/^1\. /).click();
+	await expect(delivery.getByText(/^POST \/hooks\//)).toBeVisible();
+	await look(page, 'webhook');
+	await delivery.getByRole('button', { name: 'Send again' }).click();
+	await expect(page.getByRole('status').filter({ hasText: 'It is sent again' })).toBeVisible();
+
+	// Those that succeeded are none of these, and an endpoint that is paused hears of nothing.
+	await page.getByLabel('Status').selectOption('succeeded');
+	await expect(page).toHaveURL(/status=succeeded/);
+	await expect(delivery).toHaveCount(0);
+	await page.getByRole('button', { name: 'Pause' }).click();
+	await expect(page.getByText('Paused', { exact: true })).toBeVisible();
+	await page.getByRole('button', { name: 'Remove' }).click();
+	await page.getByRole('button', { name: 'Remove' }).last().click();
+	await expect(page.getByRole('heading', { name: 'Webhooks' })).toBeVisible();
+	await expect(page.getByRole('link', { name: new RegExp(`Hook ${mark}`) })).toHaveCount(0);
+	expect(faults).toEqual([]);
+});
+
+test('what could not become data is found by its reason and tracker, and is data once the reason is mended', async ({ page, request }) => {
+	const faults = watch(page);
+	const { vehicle, mend } = await strayed(request, `letters-${mark}`);
+	await enter(page, '/platform/letters');
+	await page.getByLabel('Reason').selectOption('Device unassigned');
+	await page.getByLabel('Identifier of a tracker').fill(`letters-${mark}`);
+	await expect(page).toHaveURL(new RegExp(`reason=device_unassigned.*device=letters-${mark}`));
+	const letter = page.locator('main').getByRole('listitem').filter({ hasText: `letters-${mark}` });
+	await expect(letter).toHaveCount(1);
+	await letter.getByRole('button', { name: 'Show' }).click();
+	await expect(letter.locator('pre')).toContainText('30.26');
+	await look(page, 'letters');
+	await mend();
+	await letter.getByRole('button', { name: 'Send again' }).click();
+	await expect(letter.getByRole('button', { name: 'It is sent again' })).toBeDisabled();
+	await expect.poll(async () => (await get<{ data: unknown[] }>(request, `/v1/vehicles/${vehicle}/positions`)).data.length).toBe(1);
+	await page.getByLabel('Reason').selectOption('Empty');
+	await expect(page.getByText('No dead letters')).toBeVisible();
+	expect(faults).toEqual([]);
+});
+
+test('a job tells how far it is until it is done, and which rows it refused', async ({ page, request }) => {
+	const faults = watch(page);
+	await enter(page, '/platform/jobs?kind=import');
+	const rows = Array.from({ length: 1000 }, (_, i) => `Fiat,Panda,Job ${i} ${mark},${i % 500 ? 2020 : 'soon'}`);
+	const response = await request.post('/v1/imports?kind=vehicles&format=csv&mode=create', {
+		headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'text/csv' }, data: `make,model,nickname,year\n${rows.join('\n')}\n`,
+	});
+	expect(response.ok(), await response.text()).toBe(true);
+	await page.getByRole('button', { name: 'Look again' }).click();
+	const job = page.locator('main .list > li').first(); // the newest
+	await expect(job).toContainText('1,000 of 1,000'); // by itself
+	await expect(job).toContainText('998 well, 2 refused');
+	await job.getByRole('button', { name: 'Refused rows' }).click();
+	await expect(job.getByRole('table')).toContainText('/year');
+	await look(page, 'jobs');
+	await page.getByLabel('Kind').selectOption('Export');
+	await expect(page).toHaveURL(/kind=export/);
+	await expect(job.filter({ hasText: 'Import' })).toHaveCount(0);
+	expect(faults).toEqual([]);
+});
+
+test('usage counts what came in by the day, and what was refused leads to the letters', async ({ page, request }) => {
+	const faults = watch(page);
+	await strayed(request, `usage-${mark}`);
+	const today = new Date().toISOString().slice(0, 10);
+	await expect.poll(async () => (await get<{ data: { refused: object }[] }>(request, `/v1/usage?from=${today}T00:00:00Z`)).data.some((day) => 'device_unassigned' in day.refused)).toBe(true);
+	await enter(page, '/platform/usage');
+	await expect(page.getByRole('group', { name: 'Positions stored' })).toBeVisible();
+	await look(page, 'usage');
+	await page.getByLabel('Period').selectOption('The last 7 days');
+	await expect(page).toHaveURL(/days=7/);
+	await page.getByRole('link', { name: /Device unassigned: [1-9]/ }).first().click();
+	await expect(page.getByRole('heading', { name: 'Dead letters' })).toBeVisible();
+	expect(faults).toEqual([]);
+});
+
+test('the audit says which key was made, and used from where', async ({ page, request }) => {
+	const faults = watch(page);
+	const made = await post<{ id: string; key: string }>(request, '/v1/api_keys', { name: `Audited ${mark}`, scopes: ['vehicles:read'] });
+	expect((await request.get('/v1/vehicles', { headers: { Authorization: `Bearer ${made.key}` } })).ok()).toBe(true);
+	await expect.poll(async () => (await get<{ data: unknown[] }>(request, `/v1/credential_audit?credential_id=${made.id}&act=used`)).data.length).toBe(1);
+	await enter(page, '/platform/audit');
+	await page.getByLabel('What happened').selectOption('Created');
+	const acts = page.locator('main .list > li');
+	await acts.filter({ hasText: /^Created/ }).getByRole('button', { name: `Audited ${mark}` }).click(); // all of this key
+	await expect(page).toHaveURL(new RegExp(`of=${made.id}`));
+	await expect(acts).toHaveText([/^Created/]);
+	await page.getByLabel('What happened').selectOption('');
+	await expect(acts.filter({ hasText: 'Used' })).toHaveCount(1);
+	await look(page, 'audit');
+	await page.getByLabel('From address').fill('192.0.2.1');
+	await expect(page.getByText('Nothing was done with credentials')).toBeVisible();
+	expect(faults).toEqual([]);
+});
