@@ -6,6 +6,7 @@ import { accessible, clickAt, enter, get, key, post, watch } from './own';
 const hostile = '<img src=x onerror=alert(1)>';
 const mark = Date.now().toString(36);
 let vehicle = '';
+let share = ''; // the address of a link to it
 
 /** A vehicle that drove for a quarter of an hour, a fence with a hole, and a rule. Made once. */
 async function furnish(request: APIRequestContext) {
@@ -23,6 +24,7 @@ async function furnish(request: APIRequestContext) {
 		geometry: { type: 'Polygon', coordinates: [[[-97.77, 30.27], [-97.73, 30.27], [-97.73, 30.3], [-97.77, 30.3], [-97.77, 30.27]], [[-97.745, 30.28], [-97.735, 30.28], [-97.735, 30.29], [-97.745, 30.28]]] },
 	});
 	await post(request, '/v1/alert_rules', { name: `Fast ${mark}`, kind: 'speeding', threshold_mph: 30 });
+	share = (await post<{ url: string }>(request, '/v1/share_links', { vehicle_id: vehicle, expires_at: new Date(Date.now() + 3_600_000).toISOString(), show: ['plate', 'speed', 'trail'] })).url;
 	return vehicle;
 }
 
@@ -218,12 +220,15 @@ for (const theme of ['light', 'dark'] as const) {
 			const context = await browser.newContext({ colorScheme: theme, viewport, locale });
 			const page = await context.newPage();
 			const faults = watch(page);
-			for (const [name, path] of Object.entries(pages)) {
+			for (const [name, path] of Object.entries({ ...pages, shared: share })) {
 				await page.goto(path);
-				await page.locator('input[type=password]').fill(key);
-				await page.locator('form button').click();
-				await expect(page.locator('h1').first()).toBeVisible();
-				await page.waitForTimeout(2500); // the map draws
+				if (name === 'shared') await expect(page.getByRole('heading', { name: `PL ${mark}` })).toBeVisible(); // to a stranger
+				else {
+					await page.locator('input[type=password]').fill(key);
+					await page.locator('form button').click();
+					await expect(page.locator('h1').first()).toBeVisible();
+					await page.waitForTimeout(2500); // the map draws
+				}
 				await page.screenshot({ path: test.info().outputPath(`${name}.png`), fullPage: true });
 				expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name).toBe(true);
 				await accessible(page);
