@@ -79,8 +79,13 @@ export async function clickAt(page: Page, places: [number, number][]) {
 }
 
 export async function accessible(page: Page) {
-	const all = new AxeBuilder({ page }).options({ rules: { 'target-size': { enabled: true } } }); // of WCAG 2.2, which axe leaves out by itself
-	const { violations } = await all.analyze();
+	// The rule about sizes is of WCAG 2.2, which axe leaves out by itself. What stays in its place while a table scrolls may lie
+	// over half a link, which scrolling brings out: it is measured as if nothing did.
+	const stays = (position: string) => page.locator('table :is(th, td)').evaluateAll((cells, to) => cells.forEach((cell) => ((cell as HTMLElement).style.position = to)), position);
+	await stays('static');
+	const sizes = await new AxeBuilder({ page }).withRules('target-size').analyze();
+	await stays('');
+	const violations = [...(await new AxeBuilder({ page }).analyze()).violations, ...sizes.violations];
 	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
 }
 
