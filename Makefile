@@ -241,6 +241,10 @@ pages: build browser ## the pages on which people sign in, in a real browser, wi
 	$(PAGES_DIR)/python/bin/pip install -q -r $(PAGES_DIR)/requirements.txt
 	loadtest/openapi/with-motorpool.sh bin/motorpool $(PAGES_DIR)/python/bin/python $(PAGES_DIR)/pages.py "$$(command -v $(CHROMIUM))" $(PAGES_DIR)/node_modules/axe-core/axe.min.js $(PAGES_DIR)/pictures
 
+.PHONY: newest
+newest: deps ## write schemas/newest.sql anew, of which new databases are made, after a migration came
+	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test ./schemas -count=1 -run TestTheNewestSchema -update-newest
+
 .PHONY: state
 state: deps ## keep the newest schema in schemas/states as that of a release, RELEASE=v0.1.0
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test ./schemas -count=1 -run TestUpgradeFromEveryRelease -release "$${RELEASE:?such as v0.1.0}"

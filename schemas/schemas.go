@@ -7,11 +7,13 @@
 // database itself).
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
-// times: every file holds one statement that does nothing if its object stands already, and each applied file is
-// noted in schema_versions. A file that a release has applied is never edited, renamed or removed; a change is a new
-// file with a higher number. Files of the first release have numbers by subject: record from 0010, ingest from 1010,
-// derived from 2010, rental from 3010, store from 4010, views of a subject from 500 on. What comes later, whatever it
-// is about, takes the next number from 5000 on: the last file is the newest, which is how a backup names its schema.
+// times: every file holds one statement that does nothing if its object stands already, and each applied file is noted
+// in schema_versions. A database that has nothing yet is made of newest.sql at once, which says what all files together
+// make; a test writes it and holds it against them, and it is the place to see a table as it is. A file that a release
+// has applied is never edited, renamed or removed; a change is a new file with a higher number. Files of the first
+// release have numbers by subject: record from 0010, ingest from 1010, derived from 2010, rental from 3010, store from
+// 4010, views of a subject from 500 on. What comes later, whatever it is about, takes the next number from 5000 on: the
+// last file is the newest, which is how a backup names its schema.
 package schemas
 
 import (
@@ -124,6 +126,16 @@ func Apply(ctx context.Context, db driver.Conn) ([]string, error) {
 	if err := db.Exec(ctx, createVersions); err != nil {
 		return nil, fmt.Errorf("create schema_versions: %w", err)
 	}
+	if none, err := neverInUse(ctx, db); err != nil {
+		return nil, err
+	} else if none {
+		return makeNewest(ctx, db)
+	}
+	return applyOneByOne(ctx, db)
+}
+
+// applyOneByOne applies the migrations that the database does not have.
+func applyOneByOne(ctx context.Context, db driver.Conn) ([]string, error) {
 	known, err := Applied(ctx, db)
 	if err != nil {
 		return nil, err
@@ -249,7 +261,8 @@ func rewriting(ctx context.Context, db driver.Conn, m Migration) (begun bool, er
 // Applied returns the checksum of each migration that the database has, by version.
 func Applied(ctx context.Context, db driver.Conn) (map[string]string, error) {
 	known := make(map[string]string)
-	err := EachRow(ctx, db, "read schema_versions", "SELECT version, checksum FROM schema_versions FINAL", nil,
+	err := EachRow(ctx, db, "read schema_versions",
+		"SELECT version, checksum FROM schema_versions FINAL WHERE version != '"+newestBegun+"'", nil,
 		func(row Row) error {
 			var version, sum string
 			if err := row.Scan(&version, &sum); err != nil {
