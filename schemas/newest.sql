@@ -808,6 +808,45 @@ ORDER BY (version, account, local_date, made_at)
 TTL toDateTime(made_at) + toIntervalDay(31) WHERE account = 0
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
 
+CREATE TABLE IF NOT EXISTS fleet_days
+(
+    `account` UInt64,
+    `local_date` Date32,
+    `currency` LowCardinality(String),
+    `computed_at` DateTime64(3, 'UTC'),
+    `day_s` UInt64,
+    `fleet_s` UInt64,
+    `down_s` UInt64,
+    `rented_s` UInt64,
+    `idle_s` UInt64,
+    `billed_days` UInt64,
+    `driven_m` Float64,
+    `rented_m` Float64,
+    `fuel_l` Float64,
+    `energy_kwh` Float64,
+    `revenue_time` Int64,
+    `revenue_mileage` Int64,
+    `revenue_extras` Int64,
+    `revenue_protection` Int64,
+    `revenue_fees` Int64,
+    `revenue_damage` Int64,
+    `discounts` Int64,
+    `refunds` Int64,
+    `toll_recharge` Int64,
+    `platform_fees` Int64,
+    `cost_energy` Int64,
+    `cost_maintenance` Int64,
+    `cost_other_variable` Int64,
+    `cost_depreciation` Int64,
+    `cost_finance` Int64,
+    `cost_insurance` Int64,
+    `cost_other_fixed` Int64
+)
+ENGINE = ReplacingMergeTree(computed_at)
+PARTITION BY toYear(local_date)
+ORDER BY (account, local_date, currency)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+
 CREATE TABLE IF NOT EXISTS geofences
 (
     `account` UInt64,

@@ -188,6 +188,9 @@ func put(t *testing.T, db driver.Conn, statements ...string) {
 		if err := db.Exec(ctx, statement); err != nil {
 			t.Fatalf("%.300s: %v", statement, err)
 		}
+		if strings.HasPrefix(statement, "INSERT INTO vehicle_days ") {
+			schematest.MakeFleetDays(t, db, 7)
+		}
 	}
 }
 

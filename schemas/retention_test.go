@@ -28,7 +28,7 @@ var keptForGood = map[string][]string{
 	"the books": {"ledger_entries", "ledger_transactions", "ledger_days", "ledger_months", "ledger_flows"},
 	"papers, as long as the law asks (persons go by keep_years)": {"papers", "paper_persons"},
 	"facts, no places": {"vehicle_days", "rental_days", "vehicle_months", "vehicle_statuses", "fact_runs",
-		"driving_days", "driving_months", "rental_sums", "booking_sums", "tax_bases", "customer_sums"},
+		"driving_days", "driving_months", "fleet_days", "rental_sums", "booking_sums", "tax_bases", "customer_sums"},
 	"goes a day after it is done": {"pair_marks"},
 	"a row a vehicle, its newest": {"vehicle_state", "vehicle_mileage", "telemetry_latest",
 		"dirty_spans", "heard"},

@@ -138,6 +138,8 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			`INSERT INTO vehicle_months SELECT * REPLACE (fleet_s + 1 AS fleet_s,
 				arrayMap(n -> n + 1, rented_by_day) AS rented_by_day) FROM vehicle_months FINAL`}},
 		{audit.Months, "rented_by_day 31", nil},
+		{audit.Months, "fleet rented_s", []string{
+			"INSERT INTO fleet_days SELECT * REPLACE (rented_s + 1 AS rented_s) FROM fleet_days FINAL"}},
 	}, {
 		{audit.Rentals, "rental revenue", []string{`INSERT INTO rental_sums SELECT * REPLACE (revenue + 1 AS revenue,
 			contribution - 1 AS contribution, arrayMap(d -> (d.1, d.2 + 1), gps_by_day) AS gps_by_day,
@@ -160,6 +162,7 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 		{audit.Facts, "cost_energy", []string{
 			"INSERT INTO vehicle_days SELECT * REPLACE (5 AS cost_energy) FROM vehicle_days FINAL LIMIT 1"}},
 		{audit.Months, "cost_energy", nil},
+		{audit.Months, "fleet cost_energy", nil},
 		{audit.Driven, "fuel_ml", []string{
 			"INSERT INTO vehicle_days SELECT * REPLACE (fuel_l + 1 AS fuel_l) FROM vehicle_days FINAL"}},
 		{audit.Driven, "driven_mm", []string{

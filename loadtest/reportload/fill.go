@@ -81,7 +81,7 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 		}
 	}
 	for year := present.Year() - 10; year < present.Year(); year++ {
-		for _, name := range []string{"facts_months", "facts_driving", "facts_driving_months"} {
+		for _, name := range []string{"facts_months", "facts_fleet_days", "facts_driving", "facts_driving_months"} {
 			step := fmt.Sprintf("%s %d", name, year)
 			err := do(step, func() error {
 				return db.Exec(within(ctx, step), schemas.Query(name), clickhouse.Named("account", uint64(7)),

@@ -19,6 +19,7 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 	for _, text := range []string{
 		`INSERT INTO vehicle_days (account, local_date, vehicle, currency, computed_at) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, 'USD', now64(3) FROM numbers(5000)`,
 		`INSERT INTO vehicle_months (account, month, vehicle, currency, computed_at) SELECT number % 7, toDate32('2026-01-01'), number, 'USD', now64(3) FROM numbers(5000)`,
+		`INSERT INTO fleet_days (account, local_date, currency, computed_at) SELECT number % 7, toDate32('2026-01-01') + number % 90, toString(number), now64(3) FROM numbers(5000)`,
 		`INSERT INTO driving_days (account, local_date, vehicle, computed_at) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, now64(3) FROM numbers(5000)`,
 		`INSERT INTO driving_months (account, month, vehicle, computed_at) SELECT number % 7, toDate32('2026-01-01'), number, now64(3) FROM numbers(5000)`,
 		`INSERT INTO rental_days (account, local_date, booking, computed_at, vehicle) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, now64(3), 1 FROM numbers(5000)`,
@@ -45,8 +46,9 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		return at
 	}
 	keys := map[string]string{"vehicle_days": "account local_date", "vehicle_months": "account month",
-		"rental_days": "account local_date", "rental_sums": "account", "driving_days": "account local_date",
-		"driving_months": "account month", "ledger_entries": "account local_date", "ledger_days": "account local_date",
+		"fleet_days": "account local_date", "rental_days": "account local_date", "rental_sums": "account",
+		"driving_days": "account local_date", "driving_months": "account month",
+		"ledger_entries": "account local_date", "ledger_days": "account local_date",
 		"ledger_months": "account month", "ledger_flows": "account ledger_account local_date",
 		"tax_bases": "account", "booking_sums": "account", "customer_sums": "account currency",
 		"bookings": "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}

@@ -12,10 +12,7 @@ import (
 // "/*if <condition>*/" and "/*end <condition>*/", and is left out where the condition does not hold. What is left says
 // the same as the whole for that question.
 var conditions = []condition{
-	{name: "chosen", holds: func(q *Question) bool {
-		f := &q.Filters
-		return len(f.Classes)+len(f.Locations)+len(f.Owners)+len(f.Tags)+len(f.Makes)+len(f.Models) > 0
-	}},
+	{name: "chosen", holds: (*Question).chosen},
 	// of vehicle_keys.sql
 	{name: "by_traits", holds: func(q *Question) bool {
 		return slices.Contains([]string{"make", "model", "class", "location", "owner", "tag"}, q.Group)
@@ -34,7 +31,9 @@ var conditions = []condition{
 	{name: "by_longer", holds: func(q *Question) bool { return q.Group != "day" && q.Group != "week" }},
 	{name: "of_entries", holds: (*Question).ofEntries},
 	{name: "of_facts", holds: func(q *Question) bool { return !q.ofEntries() }},
-	{name: "of_both", holds: func(*Question) bool { return false }}, // what joins the two before
+	{name: "of_fleet", holds: (*Question).ofFleet},
+	{name: "of_vehicles", holds: func(q *Question) bool { return !q.ofFleet() }},
+	{name: "of_both", holds: func(*Question) bool { return false }}, // what joins two of which one is left
 	{name: "cash", holds: func(q *Question) bool { return q.Basis == Cash }},
 	{name: "accrual", holds: func(q *Question) bool { return q.Basis != Cash }},
 }
@@ -49,6 +48,18 @@ type condition struct {
 func (q *Question) ofEntries() bool {
 	by := cmp.Or(q.by, q.Group)
 	return q.Basis == Cash || by == "channel" || by == "customer" || len(q.Filters.Channels)+len(q.Filters.Customers) > 0
+}
+
+// chosen says whether vehicles are meant that have something in common.
+func (q *Question) chosen() bool {
+	f := &q.Filters
+	return len(f.Classes)+len(f.Locations)+len(f.Owners)+len(f.Tags)+len(f.Makes)+len(f.Models) > 0
+}
+
+// ofFleet says whether sums of all vehicles are enough.
+func (q *Question) ofFleet() bool {
+	return slices.Contains([]string{"total", "day", "week", "month", "quarter", "year"}, q.Group) &&
+		len(q.Filters.Vehicles) == 0 && !q.chosen()
 }
 
 // byMonths says whether sums of whole months are enough.

@@ -159,6 +159,7 @@ func rent(t *testing.T, db driver.Conn) {
 			t.Fatal(err)
 		}
 	}
+	schematest.MakeFleetDays(t, db, 3)
 	makeBooked(t, db)
 }
 

@@ -34,3 +34,12 @@ func MakeBooked(t testing.TB, db driver.Conn, of clickhouse.Parameters) {
 		}
 	}
 }
+
+// MakeFleetDays makes the days of an account's fleet, which reports read, of the days of its vehicles as they stand.
+func MakeFleetDays(t testing.TB, db driver.Conn, account uint64) {
+	t.Helper()
+	if err := db.Exec(t.Context(), schemas.Query("facts_fleet_days"), clickhouse.Named("account", account),
+		clickhouse.Named("from", "1970-01-01"), clickhouse.Named("to", "2199-12-31")); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -31,7 +31,7 @@ const (
 	Calendars    = "calendars"    // against rented seconds
 	Facts        = "facts"        // their money against the ledger
 	Driven       = "driven"       // their distance, fuel and energy against trips and charges, metres of rentals too
-	Months       = "months"       // of facts, against their days
+	Months       = "months"       // of facts, against their days, and days of the fleet
 )
 
 // Checks lists them.
@@ -158,6 +158,10 @@ func (l look) of(check string) ([]Drift, error) {
 		}
 		return each(l.ctx, queries, func(query string) ([]Drift, error) {
 			return l.rows(check, query, clickhouse.Named("accounts", accounts), clickhouse.Named("measures", measures))
+		})
+	case Months:
+		return each(l.ctx, []string{query, schemas.Query("audit_fleet_days")}, func(query string) ([]Drift, error) {
+			return l.rows(check, query)
 		})
 	default:
 		return l.rows(check, query)

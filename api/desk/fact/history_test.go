@@ -267,6 +267,10 @@ func again(w *world) {
 		}
 	}
 	same(w.t, "months", months, sums)
+	fleet := w.fleetDays()
+	if fleet.not > 0 || fleet.all == 0 {
+		w.t.Errorf("of %d days of the fleet %d are not the sums of its vehicles", fleet.all, fleet.not)
+	}
 	from, to, err := w.facts.Extent(w.t.Context(), account)
 	if err != nil {
 		w.t.Fatal(err)
@@ -280,8 +284,8 @@ func again(w *world) {
 		return text
 	}
 	booked := w.booked()
-	for _, table := range []string{"", "vehicle_days", "rental_days", "vehicle_months", "rental_sums", "tax_bases",
-		"booking_sums", "vehicle_statuses"} {
+	for _, table := range []string{"", "vehicle_days", "rental_days", "vehicle_months", "fleet_days", "rental_sums",
+		"tax_bases", "booking_sums", "vehicle_statuses"} {
 		if table == "" { // parts are merged at their own time
 			for _, table := range []string{"vehicle_days", "rental_days"} {
 				if err := w.db.Exec(w.t.Context(), "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
@@ -304,6 +308,9 @@ func again(w *world) {
 	}
 	same(w.t, "from nothing", w.stored("vehicle_days", "local_date"), days)
 	same(w.t, "months from nothing", w.stored("vehicle_months", "month"), months)
+	if anew := w.fleetDays(); anew != fleet {
+		w.t.Errorf("days of the fleet from nothing are %v, and were %v", anew, fleet)
+	}
 	same(w.t, "rentals from nothing", w.storedRentals(), w.expectedRentals())
 	if now := w.booked(); now != booked {
 		w.t.Errorf("what bookings came to is from nothing %s, and was %s", now, booked)

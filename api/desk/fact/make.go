@@ -291,7 +291,8 @@ func (f *Facts) zones(ctx context.Context, a account) (map[string]*time.Location
 	return all, err
 }
 
-// days makes the days of vehicles of an account again, of all of them if none are named, and then their months.
+// days makes the days of vehicles of an account again, of all of them if none are named, and then their months and the
+// days of its fleet.
 func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error {
 	zones, err := f.zones(ctx, a)
 	if err != nil {
@@ -316,8 +317,10 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 	if err != nil {
 		return err
 	}
-	if err := f.exec(ctx, "facts_months", args); err != nil {
-		return err
+	for _, name := range []string{"facts_months", "facts_fleet_days"} {
+		if err := f.exec(ctx, name, args); err != nil {
+			return err
+		}
 	}
 	err = f.exec(ctx, "facts_driving",
 		append(args, clickhouse.Named("zone", a.zone.String()), clickhouse.Named("kept", f.kept(a).String())))

@@ -1,13 +1,17 @@
 -- Sums of vehicle_days by the key of a group: of time, of vehicles, or of what vehicles are now. A part of reports, which
 -- take the columns that they need; the others are not read. Money is of one currency, and so are money_s and money_days,
--- the seconds and billed days of the rentals in it, over which money is divided; all else is of all. Whole months of
+-- the seconds and billed days of the rentals in it, over which money is divided; all else is of all. By time and in all
+-- days of the whole fleet are read (fleet_days), unless some vehicles are meant. Else whole months of
 -- the span are read from vehicle_months, its edges from vehicle_days; by day and week all of it is. FINAL within the
--- parts, which are months and years. EXPLAIN indexes=1: vehicle_days by account and local_date, vehicle_months by account
--- and month.
+-- parts, which are months and years. EXPLAIN indexes=1: vehicle_days and fleet_days by account and local_date,
+-- vehicle_months by account and month.
 WITH
     if(toDayOfMonth({from:Date32}) = 1, {from:Date32}, toDate32(addMonths(makeDate32(toYear({from:Date32}), toMonth({from:Date32}), 1), 1))) AS whole_from,
     makeDate32(toYear({to:Date32} + 1), toMonth({to:Date32} + 1), 1) AS whole_until,
-    {group:String} IN ('day', 'week') AS by_days
+    {group:String} IN ('day', 'week') AS by_days,
+    {group:String} IN ('total', 'day', 'week', 'month', 'quarter', 'year') AND empty({vehicles:Array(UInt64)})
+        /*if chosen*/AND empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
+        AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})/*end chosen*/ AS of_fleet
 SELECT
     if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
         if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))) AS key,
@@ -51,14 +55,22 @@ FROM (
         sumIf(d.cost_insurance, d.currency = {currency:String}) AS cost_insurance,
         sumIf(d.cost_other_fixed, d.currency = {currency:String}) AS cost_other_fixed
     FROM (
-        SELECT local_date AS since, vehicle, currency,
+        /*if of_fleet*/SELECT local_date AS since, toUInt64(0) AS vehicle, currency,
+            day_s, fleet_s, down_s, rented_s, idle_s, billed_days, driven_m, rented_m, fuel_l, energy_kwh,
+            revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage,
+            discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable,
+            cost_depreciation, cost_finance, cost_insurance, cost_other_fixed
+        FROM fleet_days FINAL
+        WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32} AND of_fleet/*end of_fleet*/
+        /*if of_both*/UNION ALL/*end of_both*/
+        /*if of_vehicles*/SELECT local_date AS since, vehicle, currency,
             day_s, fleet_s, down_s, rented_s, idle_s, billed_days, driven_m, rented_m, fuel_l, energy_kwh,
             revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage,
             discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable,
             cost_depreciation, cost_finance, cost_insurance, cost_other_fixed
         FROM vehicle_days FINAL
         WHERE account = {account:UInt64} AND local_date BETWEEN {from:Date32} AND {to:Date32}
-            AND (by_days OR local_date < whole_from OR local_date >= whole_until)
+            AND (by_days OR local_date < whole_from OR local_date >= whole_until) AND NOT of_fleet
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
             /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
@@ -70,11 +82,11 @@ FROM (
             discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable,
             cost_depreciation, cost_finance, cost_insurance, cost_other_fixed
         FROM vehicle_months FINAL
-        WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days
+        WHERE account = {account:UInt64} AND month >= whole_from AND month < whole_until AND NOT by_days AND NOT of_fleet
             AND (empty({vehicles:Array(UInt64)}) OR vehicle IN {vehicles:Array(UInt64)})
             /*if chosen*/AND (empty({classes:Array(UInt64)}) AND empty({locations:Array(UInt64)}) AND empty({owners:Array(UInt64)})
                     AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
-                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*//*end by_longer*/
+                OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*//*end by_longer*//*end of_vehicles*/
     ) AS d
     GROUP BY began, car
 ) AS days
