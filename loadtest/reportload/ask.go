@@ -51,7 +51,8 @@ type usage struct {
 }
 
 // Ask asks each report by each of its groups, on each basis, of each span, and prints what it took, a line a question.
-// Days and weeks of more than a year, and calendars of more than a month, are left out: nobody reads them.
+// Days and weeks of more than a year, which hardly anybody reads, are asked if they are named, and calendars of more
+// than a month are not.
 func Ask(ctx context.Context, db driver.Conn, o Options, say io.Writer) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"max_memory_usage": rest.DefaultConfig().QueryMemory}))
@@ -67,8 +68,8 @@ func Ask(ctx context.Context, db driver.Conn, o Options, say io.Writer) error {
 		for _, span := range spans {
 			for _, group := range d.Groups {
 				long := span.of.Days()
-				if !wanted(o.Spans, span.name) || !wanted(o.Groups, group) || (group == "day" || group == "week") && long > 366 ||
-					group == "calendar" && long > 31 {
+				if !wanted(o.Spans, span.name) || !wanted(o.Groups, group) || group == "calendar" && long > 31 ||
+					(group == "day" || group == "week") && long > 366 && len(o.Groups) == 0 {
 					continue
 				}
 				for _, basis := range d.Bases {
