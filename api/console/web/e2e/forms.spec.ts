@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
-import { accessible, enter, get, look, post, show, watch } from './own';
+import { catalogue, filled, type Language } from '../src/lib/texts';
+import { accessible, enter, get, key, look, post, show, watch } from './own';
 
 // Forms that say all that a rate plan and a rule can, and what the address of the map keeps.
 
@@ -88,6 +89,39 @@ test('a rate plan has holidays, steps of cancelling, fees and limits', async ({ 
 	});
 	expect(kept['late_fee_per_day'] ?? null).toBeNull();
 	expect(faults).toEqual([]);
+});
+
+// What a rate plan and a service task say of one: one is one, in each language.
+const ofOne = {
+	'en-US': { plan: ['1 day', 'From 1 day', '1 day ahead', 'Less than 1 hour before pickup'], task: 'every day or every month', shown: '1 of 1 is shown.' },
+	'de-DE': { plan: ['1 Tag', 'Ab 1 Tag', '1 Tag vorher', 'Weniger als 1 Stunde vor Abholung'], task: 'jeden Tag oder jeden Monat', shown: '1 von 1 wird gezeigt.' },
+	'es-ES': { plan: ['1 día', 'Desde 1 día', '1 día antes', 'Menos de 1 hora antes de la recogida'], task: 'cada día o cada mes', shown: 'Se muestra 1 de 1.' },
+};
+test('one is one, in each language', async ({ browser, request }) => {
+	const usd = (amount: number) => ({ amount, currency: 'USD' });
+	const { id } = await post(request, '/v1/rate_plans', {
+		name: `One ${mark}`, currency: 'USD', daily_rate: usd(5000), tiers: [{ days: 1, price: usd(4900) }], length_discounts: [{ min_days: 1, discount_bp: 100 }],
+		early_bird_discounts: [{ min_days_ahead: 1, discount_bp: 200 }], cancellation_steps: [{ hours_before: 1, fee_bp: 5000 }],
+	});
+	await post(request, '/v1/maintenance/tasks', { name: `One ${mark}`, every_days: 1, every_months: 1 });
+	for (const [locale, of] of Object.entries(ofOne)) {
+		const context = await browser.newContext({ locale });
+		const page = await context.newPage();
+		await page.goto(`/money/rates/${id}`);
+		await page.locator('input[type=password]').fill(key);
+		await page.locator('form button').click();
+		for (const text of of.plan) await expect(page.locator('.lines').getByText(text, { exact: true }), locale).toBeVisible();
+		await show(page, '/maintenance/tasks');
+		await expect(page.getByRole('link').filter({ hasText: `One ${mark}` }), locale).toContainText(of.task);
+		await context.close();
+		const said = catalogue[locale.slice(0, 2) as Language].shownOf;
+		expect(filled(said, { n: 1, all: 1 })).toBe(of.shown);
+		expect(filled(said, { n: 21, all: 31 })).not.toContain('#');
+	}
+	// Whatever has a word for one and a word for more has each of them in each language, and says neither # nor a brace.
+	for (const texts of Object.values(catalogue))
+		for (const text of Object.values(texts).filter((text) => text.includes('|')))
+			for (const n of ['1', '2']) expect(filled(text, { n, h: n, of: n, all: n, f: 'x', m: 'x' })).not.toMatch(/[#{}|]/);
 });
 
 test('a rule watches at some times only', async ({ page, request }) => {

@@ -157,14 +157,14 @@ test('heat of 60 days is asked for in parts and added up', async ({ page, reques
 	await expect(page.getByText('Loading: 1 of 2 parts are here.')).toBeVisible();
 	go();
 	const cell = (lat: string) => page.getByRole('listitem').filter({ has: page.getByRole('button', { name: new RegExp(`^${lat}`) }) });
-	await expect(cell('47\\.(19|20)')).toContainText('10 Positions');
-	await expect(cell('47\\.(59|60)')).toContainText('11 Positions');
+	await expect(cell('47\\.(19|20)')).toContainText('10 positions');
+	await expect(cell('47\\.(59|60)')).toContainText('11 positions');
 	expect(asked.map((days) => Math.round(days))).toEqual([31, 29]);
 	await page.getByLabel('Coloured by').selectOption('seconds');
 	await expect(cell('47\\.(19|20)')).toContainText('0.6 h'); // 9 times 200 s, and 300 s at most until it was elsewhere
 	await expect(cell('47\\.(59|60)')).toContainText('0.5 h'); // 6 and 3 times 200 s, and nothing for the last report of each part
 	await page.getByLabel('Coloured by').selectOption('vehicles');
-	await expect(cell('47\\.(59|60)')).toContainText(/^[^≥]*1 Vehicles$/);
+	await expect(cell('47\\.(59|60)')).toContainText(/^[^≥]*1 vehicle$/);
 	await expect(page.getByText('here 2, and added up')).toBeVisible();
 	await expect(page.getByText('there were at least as many')).toHaveCount(0);
 	await page.getByRole('combobox', { name: 'Vehicle' }).selectOption('');

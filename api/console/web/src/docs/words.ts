@@ -23,7 +23,9 @@ export function bounds(schema: Schema): string {
 	const span = (a: number | undefined, b: number | undefined) =>
 		a !== undefined && b !== undefined ? [say('docsBetween', { a, b })] : a !== undefined ? [say('docsAtLeast', { a })] : b !== undefined ? [say('docsAtMost', { b })] : [];
 	return [
-		...span(minimum, maximum), ...span(minLength, maxLength).map((n) => say('docsCharacters', { n })), ...span(minItems, maxItems).map((n) => say('docsItems', { n })),
+		...span(minimum, maximum),
+		...span(minLength, maxLength).map((n) => say('docsCharacters', { n, of: maxLength ?? minLength ?? '' })),
+		...span(minItems, maxItems).map((n) => say('docsItems', { n, of: maxItems ?? minItems ?? '' })),
 		...(pattern ? [say('docsMatches', { p: pattern })] : []),
 	].join(', ');
 }

@@ -1,4 +1,4 @@
-import { catalogue, languages, type Language, type Text } from './texts';
+import { catalogue, filled, languages, type Language, type Text } from './texts';
 
 // What a person chose for this browser. Nothing of it is secret.
 
@@ -38,7 +38,7 @@ class Settings {
 
 export const settings = new Settings();
 
-/** The words for something, in the language that was chosen; {name} in them is what values has of that name. */
+/** The words for something, in the language that was chosen, with values. */
 export function say(text: Text, values: Record<string, string | number> = {}): string {
-	return catalogue[settings.language][text].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''));
+	return filled(catalogue[settings.language][text], values);
 }

@@ -165,7 +165,7 @@ const en = {
 	notePayment: 'Note the payment',
 	save: 'Save',
 	cancelCosts: 'Cancelling now costs {m}.',
-	cancelWhy: 'Agreed for less than {h} hours before pickup.',
+	cancelWhy: 'Agreed for less than {h:# hour|# hours} before pickup.',
 	paidSoFar: 'Paid so far: {m}.',
 	reason: 'Reason',
 	waiveFee: 'Waive the fee',
@@ -561,7 +561,7 @@ const de: Record<Own, string> = {
 	notePayment: 'Zahlung buchen',
 	save: 'Speichern',
 	cancelCosts: 'Jetzt zu stornieren kostet {m}.',
-	cancelWhy: 'So vereinbart für weniger als {h} Stunden vor der Abholung.',
+	cancelWhy: 'So vereinbart für weniger als {h:# Stunde|# Stunden} vor der Abholung.',
 	paidSoFar: 'Bisher bezahlt: {m}.',
 	reason: 'Grund',
 	waiveFee: 'Gebühr erlassen',
@@ -955,7 +955,7 @@ const es: Record<Own, string> = {
 	notePayment: 'Anotar el cobro',
 	save: 'Guardar',
 	cancelCosts: 'Cancelar ahora cuesta {m}.',
-	cancelWhy: 'Acordado para menos de {h} horas antes de la recogida.',
+	cancelWhy: 'Acordado para menos de {h:# hora|# horas} antes de la recogida.',
 	paidSoFar: 'Pagado hasta ahora: {m}.',
 	reason: 'Motivo',
 	waiveFee: 'Perdonar el gasto',
@@ -1190,6 +1190,18 @@ const es: Record<Own, string> = {
 	actorSystem: 'por sí solo',
 	actorDemo: 'la demostración',
 };
+
+/**
+ * What a text says with values. {name} is what they have of that name, and {name:# day|# days} is what stands before the bar
+ * where that is one, and else what stands behind it, with # for the value: all of these languages have a word for one and
+ * a word for any other number.
+ */
+export function filled(text: string, values: Record<string, string | number>): string {
+	return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (_, name: string, one?: string, other?: string) => {
+		const value = String(values[name] ?? '');
+		return ((value === '1' ? one : other) ?? '#').replace('#', () => value);
+	});
+}
 
 export const languages = { en: 'English', de: 'Deutsch', es: 'Español' } as const;
 export type Language = keyof typeof languages;

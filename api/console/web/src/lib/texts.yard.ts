@@ -140,7 +140,7 @@ const es: Record<keyof typeof en, string> = {
 	noInspections: 'Aún no hay inspecciones',
 	noInspectionsAbout: 'Dé la vuelta a un vehículo con el teléfono y marque punto por punto. Ponga nombre a la lista y sus puntos vuelven con el próximo vehículo.',
 	searchInspections: 'Buscar por vehículo, lista o persona',
-	pointsFailed: '{n} de {all} no están en orden',
+	pointsFailed: '{n} de {all} no {n:está|están} en orden',
 	pointsInOrder: 'Todos en orden ({n})',
 	inspectedBy: 'Inspeccionado por',
 	byList: 'Según la lista',
