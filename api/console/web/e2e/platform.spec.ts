@@ -125,6 +125,15 @@ test('a job tells how far it is until it is done, and which rows it refused', as
 	expect(faults).toEqual([]);
 });
 
+/** How far two colours are apart, as WCAG 2.2 has it. */
+function contrast(a: string, b: string) {
+	const light = [a, b].map((colour) => {
+		const [red = NaN, green = NaN, blue = NaN] = (colour.match(/\d+/g) ?? []).map((n) => (Number(n) / 255 <= 0.04045 ? Number(n) / 255 / 12.92 : ((Number(n) / 255 + 0.055) / 1.055) ** 2.4));
+		return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+	});
+	return Math.max(...light) / Math.min(...light);
+}
+
 test('usage counts what came in by the day, and what was refused leads to the letters', async ({ page, request }) => {
 	const faults = watch(page);
 	await strayed(request, `usage-${mark}`);
@@ -133,6 +142,18 @@ test('usage counts what came in by the day, and what was refused leads to the le
 	await enter(page, '/platform/usage');
 	await expect(page.getByRole('group', { name: 'Positions stored' })).toBeVisible();
 	await look(page, 'usage');
+	for (const colorScheme of ['dark', 'light'] as const) {
+		await page.emulateMedia({ colorScheme });
+		const fill = (of: string, what: 'fill' | 'backgroundColor') => page.locator(of).first().evaluate((e, name) => getComputedStyle(e)[name], what);
+		const grounds = await page.locator('figure').first().evaluate((e) => { // of all that it stands in, from near to far
+			const seen = [];
+			for (let at: Element | null = e; at; at = at.parentElement) seen.push(getComputedStyle(at).backgroundColor);
+			return seen;
+		});
+		const ground = grounds.find((colour) => !/rgba\(.*, 0\)/.test(colour)) ?? '';
+		for (const of of ['rect.s0', 'rect.s1']) expect(contrast(await fill(of, 'fill'), ground), `${of} ${colorScheme}`).toBeGreaterThanOrEqual(3);
+		expect(await fill('.dot.s1', 'backgroundColor')).toBe(await fill('rect.s1', 'fill'));
+	}
 	await page.getByLabel('Period').selectOption('The last 7 days');
 	await expect(page).toHaveURL(/days=7/);
 	await page.getByRole('link', { name: /Device unassigned: [1-9]/ }).first().click();
