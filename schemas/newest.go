@@ -57,8 +57,8 @@ func neverInUse(ctx context.Context, db driver.Conn) (bool, error) {
 	case begun == "":
 		return tables == 0, nil
 	case begun != newestSum():
-		return false, errors.New("another version was stopped while it made the tables of this database, in which " +
-			"nothing is yet: drop the database, and begin again")
+		return false, errors.New("another version makes the tables of this database, or was stopped while it did: start that " +
+			"one again, or, if none runs, drop the database, in which nothing is yet, and begin anew")
 	}
 	return true, nil
 }

@@ -58,8 +58,7 @@ func (q *Question) chosen() bool {
 
 // ofFleet says whether sums of all vehicles are enough.
 func (q *Question) ofFleet() bool {
-	return slices.Contains([]string{"total", "day", "week", "month", "quarter", "year"}, q.Group) &&
-		len(q.Filters.Vehicles) == 0 && !q.chosen()
+	return (q.Group == "total" || groups[q.Group].Of == "time") && len(q.Filters.Vehicles) == 0 && !q.chosen()
 }
 
 // byMonths says whether sums of whole months are enough.

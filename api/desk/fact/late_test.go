@@ -86,3 +86,29 @@ func TestAnAccountWhoseFactsCannotBeMadeKeepsThoseOfNoOther(t *testing.T) {
 		stands("at last", id)
 	}
 }
+
+// After an upgrade what another version has made of vehicles stands until it is made anew, and so do days of the fleet,
+// also of an account whose facts cannot be made.
+func TestDaysOfTheFleetStandBeforeFactsAreMadeAnew(t *testing.T) {
+	w := open(t, "UTC")
+	w.vehicle("", "2026-02-01")
+	w.look()
+	before := w.fleetDays()
+	if before.all == 0 || before.not > 0 {
+		t.Fatalf("of %d days of the fleet %d are not the sums of its vehicles", before.all, before.not)
+	}
+	for _, table := range []string{"fleet_days", "fact_runs"} {
+		if err := w.db.Exec(t.Context(), "TRUNCATE TABLE "+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.flaky.fails = uint64(account)
+	upgraded := *w.base
+	upgraded.DB = w.flaky
+	if err := fact.New(&upgraded).Look(t.Context()); !errors.Is(err, errDied) {
+		t.Fatalf("it looked and said %v", err)
+	}
+	if after := w.fleetDays(); after != before {
+		t.Errorf("days of the fleet are %v, and were %v", after, before)
+	}
+}

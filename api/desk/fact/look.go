@@ -227,6 +227,12 @@ func (f *Facts) begin(
 	if err != nil {
 		return last, nil, err
 	}
+	if first && len(made) == 0 {
+		// What another version has made of vehicles stands until it is made anew, and so ought what is read in its place.
+		if err := f.fleetDays(ctx, 0, 0, everAfter); err != nil {
+			return last, nil, err
+		}
+	}
 	o := &outcome{failed: map[uint64]error{}}
 	for _, id := range wanted {
 		o.add(id, f.beginAccount(ctx, all[id], made[id]))

@@ -317,10 +317,11 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"facts_months", "facts_fleet_days"} {
-		if err := f.exec(ctx, name, args); err != nil {
-			return err
-		}
+	if err := f.exec(ctx, "facts_months", args); err != nil {
+		return err
+	}
+	if err := f.fleetDays(ctx, a.id, from, to); err != nil {
+		return err
 	}
 	err = f.exec(ctx, "facts_driving",
 		append(args, clickhouse.Named("zone", a.zone.String()), clickhouse.Named("kept", f.kept(a).String())))
@@ -328,6 +329,12 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 		return err
 	}
 	return f.exec(ctx, "facts_driving_months", args)
+}
+
+// fleetDays adds up the days of the vehicles of an account over all of them, of every account for 0.
+func (f *Facts) fleetDays(ctx context.Context, account uint64, from, to ledger.Day) error {
+	return f.exec(ctx, "facts_fleet_days", []any{clickhouse.Named("account", account),
+		clickhouse.Named("from", from.String()), clickhouse.Named("to", to.String())})
 }
 
 // keptSpare is how many days before trips of a day are deleted that day is no longer made of them: the cut is at a

@@ -1,7 +1,7 @@
--- Sums of vehicle_days by the key of a group: of time, of vehicles, or of what vehicles are now. A part of reports, which
--- take the columns that they need; the others are not read. Money is of one currency, and so are money_s and money_days,
--- the seconds and billed days of the rentals in it, over which money is divided; all else is of all. By time and in all
--- days of the whole fleet are read (fleet_days), unless some vehicles are meant. Else whole months of
+-- Sums of vehicle_days by the key of a group: of time, of vehicles, or of what vehicles are now. A part of reports,
+-- which take the columns that they need; the others are not read. Money is of one currency, and so are money_s and
+-- money_days, the seconds and billed days of the rentals in it, over which money is divided; all else is of all. By
+-- time and in all days of the whole fleet are read (fleet_days), unless some vehicles are meant. Else whole months of
 -- the span are read from vehicle_months, its edges from vehicle_days; by day and week all of it is. FINAL within the
 -- parts, which are months and years. EXPLAIN indexes=1: vehicle_days and fleet_days by account and local_date,
 -- vehicle_months by account and month.

@@ -154,7 +154,7 @@ test('heat of 60 days is asked for in parts and added up', async ({ page, reques
 	});
 	const day = (of: Date) => of.toISOString().slice(0, 10);
 	await enter(page, `/heat?from=${day(ago(59))}&until=${day(ago(0))}&cells=8&by=fixes&vehicle=${id}`);
-	await expect(page.getByText('Loading: 1 of 2 parts are here.')).toBeVisible();
+	await expect(page.getByText('Loading: 1 of 2 parts is here.')).toBeVisible();
 	go();
 	const cell = (lat: string) => page.getByRole('listitem').filter({ has: page.getByRole('button', { name: new RegExp(`^${lat}`) }) });
 	await expect(cell('47\\.(19|20)')).toContainText('10 positions');

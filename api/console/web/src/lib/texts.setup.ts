@@ -413,7 +413,7 @@ const es: Record<keyof typeof en, string> = {
 	whatIsDue: 'Lo que vence de él',
 	nothingOfSchedule: 'Sus vehículos siguen en un minuto tras guardarlo. Uno sin cuentakilómetros no vence por distancia.',
 	dueLater: 'también lo que viene después',
-	atHours: 'a {n:la # hora|las # horas} de motor',
+	atHours: 'a {n:# hora|las # horas} de motor',
 	asleepUntil: 'en silencio hasta {d}',
 	wakeUp: 'Volver a avisar',
 	snoozeUntil: 'En silencio hasta',
