@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test, type APIRequestContext } from '@playwright/test';
-import { accessible, enter, get, key, post, watch } from './own';
+import { accessible, clockOf, enter, get, key, post, watch } from './own';
 
 // The map of a real server, in a real browser: what is sent as a tracker sends it is seen as people see it.
 
@@ -56,7 +56,8 @@ test('what happened on a day stands on the slider and the charts, with as many s
 	const { id } = await post(request, '/v1/vehicles', { make: 'Renault', model: 'Zoe', nickname: 'Cicada', license_plate: `PG 7 ${mark}` });
 	const device = await post(request, '/v1/devices', { unique_id: `page-day-${mark}` });
 	await post(request, `/v1/devices/${device.id}/assign`, { vehicle_id: id });
-	const day = (of: number) => new Intl.DateTimeFormat('en-CA', { dateStyle: 'short' }).format(of);
+	const clock = await clockOf(request);
+	const day = (of: number) => clock(of).slice(0, 10);
 	const latest = Math.floor((Date.now() - 70 * 60_000) / 1_800_000) * 1_800_000; // as the chart has three minutes of the clock as one
 	const begin = day(latest) === day(latest + 50 * 60_000) ? latest : latest - 3_600_000; // all of it on one day
 	// It drives for twenty minutes, stands for ten, brakes hard, and drives on.
