@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
@@ -48,7 +49,8 @@ func neverInUse(ctx context.Context, db driver.Conn) (bool, error) {
 	if err := db.QueryRow(ctx, Query("tables_made")).Scan(&tables); err != nil {
 		return false, fmt.Errorf("count the tables that there are: %w", err)
 	}
-	if err := db.QueryRow(ctx, Query("newest_begun")).Scan(&noted, &begun); err != nil {
+	if err := db.QueryRow(ctx, Query("newest_begun"), clickhouse.Named("begun", newestBegun)).
+		Scan(&noted, &begun); err != nil {
 		return false, fmt.Errorf("read whether the newest schema was begun: %w", err)
 	}
 	switch {
