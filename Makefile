@@ -22,6 +22,8 @@ FUZZTIME ?= 20s
 COMPARE_DIR ?= /tmp/motorpool-compare
 OPENAPI_DIR ?= /tmp/motorpool-openapi
 OPENAPI_TIME ?= 600
+# Those tests of the program that are about records on their way through a broker.
+KAFKA_TESTS := TestFromNothingToATrack|TestReportsOfAnUnknownDeviceComeBack|TestUpKilledInTheMiddleOfAReplayLosesNothing|TestServeReadsWhileKafkaIsAway|TestATagAtTheWheelBecomesHoursOfADriver|TestAnEventReachesItsEndpoint|TestHeldWebhooksWaitUntilSomebodyMaySend|TestATrackerIsItsOwnersWhoeverAsksFirst|TestAMoveThatWasCutShortIsFinished|TestTwoMovesAtOnceLeaveOneOwner|TestListenGoesOnWhereItStoodAndForwardsSigned
 BI_DIR ?= /tmp/motorpool-bi
 RECOUNT_ACCOUNT ?= Demo
 GENERATORS_DIR ?= /tmp/motorpool-generators
@@ -93,7 +95,8 @@ test-race: deps console ## the tests of everything concurrent, with the race det
 
 .PHONY: test-kafka
 test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
-	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -p 1 -count=1 -timeout 20m ./deploy/kafka ./cmd/motorpool ./pipeline/topic ./pipeline/consume
+	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -p 1 -count=1 -timeout 20m ./deploy/kafka ./pipeline/topic ./pipeline/consume
+	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -count=1 -timeout 20m -run '$(KAFKA_TESTS)' ./cmd/motorpool
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml
 	@echo "installing Apache Kafka (once)" >&2
@@ -141,8 +144,8 @@ bench-reports: deps ## each report over ten years of 5,000 vehicles, which are m
 	$(GO) run ./loadtest reports
 
 .PHONY: soak
-soak: deps $(KAFKA_DIR)/target/.installed ## the crash tests, also with Apache Kafka and for an hour, and many more orders of arrival
-	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 30m ./loadtest/crash
+soak: deps $(KAFKA_DIR)/target/.installed ## the crash tests, also with Apache Kafka and for an hour, all tests of the program with Apache Kafka, and many more orders of arrival
+	deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(GO) test -p 1 -count=1 -timeout 60m ./loadtest/crash ./cmd/motorpool
 	MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_SOAK=1h $(GO) test -p 1 -count=1 -timeout 120m ./loadtest/crash ./pipeline/follow
 
 .PHONY: compare

@@ -140,6 +140,9 @@ const IDEpoch = 1577836800000 // 2020-01-01T00:00:00Z
 // IDOf is the first identity of an instant, by its time part.
 func IDOf(t time.Time) uint64 { return uint64(max(t.UnixMilli()-IDEpoch, 1)) << 22 }
 
+// IDTime is the instant of an identity, to the millisecond.
+func IDTime(id uint64) time.Time { return time.UnixMilli(int64(id>>22) + IDEpoch) }
+
 // Node numbers. Those below LeasedNodes belong to one process at a time; the others are shared by processes without a
 // lease, which draw one.
 const (

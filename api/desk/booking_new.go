@@ -29,36 +29,55 @@ type BookRequest struct {
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID,
 	req BookRequest) (record.Record[record.Booking], error) {
-	m, s, err := d.look(ctx, account, &req)
+	var b *record.Booking
+	var already holding.AlreadyRead
+	var there *record.Record[record.Booking]
+	err := d.Recalling(func(lookup bool) error {
+		m, s, err := d.look(ctx, account, &req, lookup)
+		if err != nil {
+			return err
+		}
+		rec, seen, err := d.Bookings.In(m.Seen, account, req.ID)
+		if seen && err == nil {
+			there = &rec
+		}
+		if seen && fleet.CodeOf(err) != fleet.CodeNotFound {
+			return err
+		}
+		remembering := m.In(ctx)
+		if b, err = d.draft(remembering, account, req); err != nil {
+			return err
+		}
+		already = s
+		already.Vehicle, err = d.VehicleOf(remembering, account, b.VehicleID)
+		return err
+	})
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
-	if rec, _, err := d.Bookings.In(m.Seen, account, req.ID); err == nil {
-		return rec, d.made(ctx, by, &rec, req.QuoteID)
-	} else if fleet.CodeOf(err) != fleet.CodeNotFound {
-		return rec, err
+	if there != nil {
+		return *there, d.made(ctx, by, there, req.QuoteID)
 	}
-	remembering := m.In(ctx)
-	b, err := d.draft(remembering, account, req)
-	if err != nil {
-		return record.Record[record.Booking]{}, err
-	}
-	if s.Vehicle, err = d.VehicleOf(remembering, account, b.VehicleID); err != nil {
-		return record.Record[record.Booking]{}, err
-	}
-	return d.open(ctx, by, account, req.ID, b, holding.Ask, s)
+	return d.open(ctx, by, account, req.ID, b, holding.Ask, already)
 }
 
 // look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans,
-// and the calendar.
-func (d *Desk) look(ctx context.Context, account fleet.AccountID,
-	req *BookRequest) (*base.Memory, holding.AlreadyRead, error) {
+// and the calendar. With lookup what is in memory comes from there.
+func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest,
+	lookup bool) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
+	m.Lookup = lookup
 	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		m.Seen, err = d.Store.See(inner, account,
-			append(d.Refs(account, &req.Fields), record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})...)
+		refs, see := d.Refs(account, &req.Fields), d.Store.See
+		if lookup {
+			see = d.Store.Recall
+		}
+		if !d.Store.Young(req.ID) {
+			refs = append(refs, record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})
+		}
+		m.Seen, err = see(inner, account, refs...)
 		return err
 	})
 	if at, want := holding.BookingHold(req.ID, &record.Booking{BookingFields: req.Fields, Status: record.BookingConfirmed,

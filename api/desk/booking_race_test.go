@@ -19,11 +19,6 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// refusal says whether an error is one that a command may give: taken, or somebody was faster.
-func refusal(err error) bool {
-	return slices.Contains([]fleet.Code{fleet.CodeConflict, fleet.CodeTransition, fleet.CodeValidation}, fleet.CodeOf(err))
-}
-
 // holdings reads all bookings back and holds them against each other and against the calendars: no two that hold a
 // vehicle overlap, and the calendars say what the bookings say.
 func (l *lot) holdings(t *testing.T, ids []uint64) map[string][]record.Booking {

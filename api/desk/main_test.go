@@ -3,6 +3,7 @@ package desk
 import (
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -54,4 +55,9 @@ func put[T any](t testing.TB, d *Desk, log *record.Log[T], body T) string {
 func number(prefix, text string) uint64 {
 	id, _ := fleet.ParseID(prefix, text)
 	return id
+}
+
+// refusal says whether an error is one that a command may give: taken, or somebody was faster.
+func refusal(err error) bool {
+	return slices.Contains([]fleet.Code{fleet.CodeConflict, fleet.CodeTransition, fleet.CodeValidation}, fleet.CodeOf(err))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 )
 
@@ -31,7 +32,18 @@ func QuoteStatus(q *record.Quote, now time.Time) string {
 }
 
 // Quote works out the price of a booking to be, and freezes it for as long as the account says. Nothing is held.
-func (d *Desk) Quote(ctx context.Context, account fleet.AccountID, fields record.BookingFields) (record.Quote, error) {
+func (d *Desk) Quote(ctx context.Context, account fleet.AccountID,
+	fields record.BookingFields) (q record.Quote, err error) {
+	err = d.Recalling(func(lookup bool) error {
+		m := base.NewMemory()
+		m.Lookup = lookup
+		q, err = d.quote(m.In(ctx), account, fields)
+		return err
+	})
+	return q, err
+}
+
+func (d *Desk) quote(ctx context.Context, account fleet.AccountID, fields record.BookingFields) (record.Quote, error) {
 	now := d.Now()
 	snapshot, found, err := d.Price(ctx, account, fields, now)
 	if err != nil {

@@ -210,7 +210,7 @@ func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved
 		}
 		return nil
 	}
-	plan, err := d.RatePlans.Get(ctx, account, id)
+	plan, err := base.Recall(ctx, d.RatePlans, account, id)
 	if err != nil {
 		return err
 	}

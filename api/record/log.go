@@ -41,13 +41,25 @@ func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (R
 	return l.record(r)
 }
 
+// Recall is Get for what is only looked up: from memory, if it is there. Whoever refuses something by it gets it first.
+func (l *Log[T]) Recall(ctx context.Context, account fleet.AccountID, id uint64) (Record[T], error) {
+	if r := l.store.recall(ctx, account, Ref{l.kind.Name, id}); r != nil {
+		return l.record(r)
+	}
+	return l.Get(ctx, account, id)
+}
+
 // Create writes the first revision of a record under an id that the caller got from Store.NextID, or reserved
 // earlier (see Ticket): if an earlier attempt of the same command has made the record, it is returned as it is and the
 // second result is false. That makes a repeated creation harmless. A record of somebody else is ErrTaken. Who has no
 // id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	rec, fresh, err := l.Ensure(ctx, by, account, id, body)
+	ensure := l.Ensure
+	if l.store.Young(id) {
+		ensure = l.EnsureSeen
+	}
+	rec, fresh, err := ensure(ctx, by, account, id, body)
 	if err == nil && !fresh {
 		err = l.Own(ctx, by, account, id)
 	}

@@ -22,6 +22,46 @@ type Seen struct {
 	at        time.Time // when it was read, or before
 	asked     map[Ref]bool
 	revisions map[Ref]*revision
+	recalled  map[Ref]bool // those that came from memory
+}
+
+// Recall is See for what is only looked up: what is in memory comes from there. Whoever refuses something by what was
+// recalled sees it first.
+func (s *Store) Recall(ctx context.Context, account fleet.AccountID, refs ...Ref) (*Seen, error) {
+	recalled := map[Ref]*revision{}
+	rest := make([]Ref, 0, len(refs))
+	for _, ref := range refs {
+		if r := s.recall(ctx, account, ref); r != nil {
+			recalled[ref] = r
+		} else {
+			rest = append(rest, ref)
+		}
+	}
+	seen := &Seen{account: account, at: time.Now(), asked: map[Ref]bool{}, revisions: map[Ref]*revision{}}
+	if len(rest) > 0 {
+		var err error
+		if seen, err = s.See(ctx, account, rest...); err != nil {
+			return nil, err
+		}
+	}
+	seen.recalled = make(map[Ref]bool, len(recalled))
+	for ref, r := range recalled {
+		seen.asked[ref], seen.recalled[ref], seen.revisions[ref] = true, true, r
+	}
+	return seen, nil
+}
+
+// recall returns what memory has of a record, nil if only the store can tell.
+func (s *Store) recall(ctx context.Context, account fleet.AccountID, ref Ref) *revision {
+	if !s.Remembers() {
+		return nil
+	}
+	stored, ok := s.memory(ctx, account, ref.Kind, ref.ID)
+	if !ok {
+		return nil
+	}
+	return &revision{account: uint64(account), kind: ref.Kind, id: ref.ID, number: stored.Revision, at: stored.UpdatedAt,
+		createdAt: stored.CreatedAt, body: stored.Body}
 }
 
 // See reads records together: the time of one, where each by itself would take as long.
@@ -78,10 +118,10 @@ func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64) (
 	return &Seen{account: account, at: begun, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
 }
 
-// guess is the revision of a record that was seen, nil if it was not, or so long ago that the server may not know the
+// guess is the revision of a record that was read, nil if it was not, or so long ago that the server may not know the
 // token of the next any more.
 func (s *Seen) guess(account fleet.AccountID, ref Ref, within time.Duration) *revision {
-	if s == nil || s.account != account || time.Since(s.at) > within {
+	if s == nil || s.account != account || s.recalled[ref] || time.Since(s.at) > within {
 		return nil
 	}
 	return s.revisions[ref]

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -54,6 +55,7 @@ type Store struct {
 	prefixes     sync.Map                                   // of the ids of the kinds that have a log, by their names
 	consequences map[string][]consequence                   // by kind; complete before the first write
 	listed       func(account fleet.AccountID, kind string) // may be nil
+	memory       Memory                                     // may be nil
 	marks        marks
 	settling     settling
 	mending      mending
@@ -88,6 +90,16 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 // called before anything is written.
 func (s *Store) Listed(fn func(account fleet.AccountID, kind string)) { s.listed = fn }
 
+// Memory returns a record that is not archived as it stands: at once, or as it stood a quarter of a second ago if another
+// process has written it since; false if only the store can tell.
+type Memory func(ctx context.Context, account fleet.AccountID, kind string, id uint64) (query.Stored, bool)
+
+// Remember has what is only looked up come from a memory (Recall, Log.Recall). It must be called before anything is read.
+func (s *Store) Remember(m Memory) { s.memory = m }
+
+// Remembers says whether anything may come from a memory.
+func (s *Store) Remembers() bool { return s.memory != nil && s.draft == nil }
+
 // tell calls what Listed was given.
 func (s *Store) tell(account uint64, kind string) {
 	if s.listed != nil {
@@ -101,6 +113,13 @@ func (s *Store) Abandoned() time.Duration { return s.cfg.Abandoned }
 // fresh is how old what was read or written may be for the next revision to be written upon it without another look:
 // so lately that the server still knows the token of one that was written since.
 func (s *Store) fresh() time.Duration { return s.cfg.Deadline / 2 }
+
+// Young says that an id came from NextID so lately that the server still knows the token of whatever was created under
+// it: a creation need not look first whether the record is there.
+func (s *Store) Young(id uint64) bool {
+	age := time.Since(fleet.IDTime(id))
+	return s.draft == nil && -s.fresh() < age && age < s.fresh()
+}
 
 // NextID returns an id for a record to be.
 func (s *Store) NextID() uint64 { return s.ids.Next() }

@@ -64,7 +64,7 @@ func (a *Server) NameIDs(ctx context.Context, account fleet.AccountID, may func(
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	seen, err := a.Store.See(ctx, account, refs...)
+	seen, err := a.Store.Recall(ctx, account, refs...)
 	if err != nil {
 		a.Log.WarnContext(ctx, "a text keeps its ids", "error", err)
 		return

@@ -50,6 +50,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	store.Listed(deps.Roster.Wrote)
+	if deps.Roster != nil {
+		store.Remember(deps.Roster.Recall)
+	}
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),
 		Works: map[string]JobWork{}, WakeJobs: func() {},

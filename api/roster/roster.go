@@ -56,7 +56,7 @@ func (c Config) Validate() error {
 var Kinds = map[string]*query.Listing{
 	"vehicle": &query.Vehicles, "device": &query.Devices, "vehicle_class": &query.VehicleClasses,
 	"location": &query.Locations, "rate_plan": &query.RatePlans, "geofence": &query.Geofences,
-	"customer": &query.Customers,
+	"customer": &query.Customers, "account": &query.AccountRecords,
 }
 
 // Roster is the memory of a process. It is safe for concurrent use. A nil one keeps nothing, and the store answers.
@@ -163,6 +163,53 @@ func (r *Roster) Get(ctx context.Context, l *query.Listing, account fleet.Accoun
 		return query.Stored{}, false
 	}
 	return h.Stored(), true
+}
+
+// Recall is Get by the name of a kind, for whoever waits for no loading: it begins, and the store tells meanwhile.
+func (r *Roster) Recall(ctx context.Context, account fleet.AccountID, name string, id uint64) (query.Stored, bool) {
+	l := r.loaded(ctx, account, name)
+	if l == nil {
+		return query.Stored{}, false
+	}
+	return r.Get(ctx, l, account, id)
+}
+
+// All returns the records of a kind that are not archived, by id, for whoever waits for no loading; false if only the
+// store can tell, or they are more than most.
+func (r *Roster) All(ctx context.Context, account fleet.AccountID, name string, most int) ([]query.Stored, bool) {
+	l := r.loaded(ctx, account, name)
+	if l == nil {
+		return nil, false
+	}
+	v := r.view(ctx, l, account)
+	if v == nil || v.table.count > most || len(v.ahead) > 0 {
+		return nil, false
+	}
+	all := make([]query.Stored, 0, v.table.count)
+	for _, piece := range v.table.pieces {
+		for _, h := range piece {
+			all = append(all, h.Stored())
+		}
+	}
+	r.metrics.answered(true)
+	return all, true
+}
+
+// loaded returns the listing of a kind if its records of an account are in memory; if not, they are loaded.
+func (r *Roster) loaded(ctx context.Context, account fleet.AccountID, name string) *query.Listing {
+	if r == nil || r.names[name] == nil {
+		return nil
+	}
+	k := r.names[name]
+	e := k.entry(account)
+	if e == nil {
+		go r.view(context.WithoutCancel(ctx), k.listing, account)
+		return nil
+	}
+	if e.view.Load() == nil {
+		return nil
+	}
+	return k.listing
 }
 
 // ByID returns those of some records of an account that are in memory, and the ids of the others.

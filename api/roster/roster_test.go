@@ -304,6 +304,39 @@ func (c *cutConn) Query(ctx context.Context, text string, args ...any) (driver.R
 	return c.Conn.Query(ctx, text, args...)
 }
 
+func TestWhatIsRecalledWaitsForNoLoading(t *testing.T) {
+	db := schematest.Open(t)
+	put(t, db, row{7, 1, 1, false, "a"}, row{7, 2, 1, true, "b"}, row{8, 3, 1, false, "c"})
+	r := open(t, db)
+	recall := func(id uint64) uint64 {
+		stored, _ := r.Recall(t.Context(), 7, "vehicle", id)
+		return stored.Revision
+	}
+	if got := recall(1); got != 0 {
+		t.Errorf("revision %d came from a memory in which nothing was", got)
+	}
+	for recall(1) == 0 {
+		time.Sleep(10 * time.Millisecond) // it is being loaded, as somebody asked
+	}
+	put(t, db, row{7, 1, 2, false, "a2"})
+	r.Wrote(7, "vehicle")
+	if got := []uint64{recall(1), recall(2), recall(3)}; !reflect.DeepEqual(got, []uint64{2, 0, 0}) {
+		t.Errorf("after a write revisions %v: of one that stands, one that is archived and another account's", got)
+	}
+	all, ok := r.All(t.Context(), 7, "vehicle", 1)
+	if !ok || len(all) != 1 || all[0].Revision != 2 {
+		t.Errorf("all: %+v, %v", all, ok)
+	}
+	put(t, db, row{7, 4, 1, false, "d"})
+	r.Wrote(7, "vehicle")
+	if _, ok := r.All(t.Context(), 7, "vehicle", 1); ok {
+		t.Error("there were more than were asked for")
+	}
+	if _, ok := r.Recall(t.Context(), 7, "booking", 1); ok {
+		t.Error("a booking came from memory")
+	}
+}
+
 func TestMemoryHasABound(t *testing.T) {
 	db := schematest.Open(t)
 	var rows []row

@@ -64,10 +64,10 @@ func TestPipelineKilledAtRandomMomentsStoresEveryFixOnce(t *testing.T) {
 // TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce has a second pipeline join and leave, by SIGTERM and by SIGKILL,
 // while the first works.
 func TestRebalanceBetweenTwoPipelinesStoresEveryFixOnce(t *testing.T) {
-	run := begin(t, 15_000, 300)
+	run := begin(t, joins*3750, 300)
 	first, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 	run.check(err)
-	for round := 0; round < 4 || run.soaking(); round++ {
+	for round := 0; round < joins || run.soaking(); round++ {
 		second, err := run.Start("ingest", "--kafka-session-timeout", "6s")
 		run.check(err)
 		time.Sleep(time.Duration(4000+rand.IntN(1500)) * time.Millisecond) // one that is still beginning would say so

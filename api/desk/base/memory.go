@@ -14,10 +14,11 @@ import (
 // the command takes something, so that nothing is decided by what was true before. A booking is never remembered, and a
 // calendar only as a guess for the compare-and-set that decides.
 type Memory struct {
-	mu    sync.Mutex
-	read  map[remembered]any
-	Seen  *record.Seen
-	Plans []query.PlanInUse // nil if they were not read
+	mu     sync.Mutex
+	read   map[remembered]any
+	Seen   *record.Seen
+	Plans  []query.PlanInUse // nil if they were not read
+	Lookup bool              // what is in memory comes from there: see Recalling
 
 	Calendar *record.Seen // of the vehicle
 }
@@ -36,6 +37,16 @@ func NewMemory() *Memory { return &Memory{read: map[remembered]any{}} }
 // In returns a context in which recall reads each record once, and those not at all that were seen.
 func (m *Memory) In(ctx context.Context) context.Context {
 	return context.WithValue(ctx, memoryKey{}, m)
+}
+
+// Recalling does something that only looks records up: with lookup, what is in memory comes from there, where another
+// process may have written a quarter of a second ago what is not there yet. What is refused by that is done again by
+// the store alone.
+func (d *Base) Recalling(do func(lookup bool) error) error {
+	if d.Store.Remembers() && do(true) == nil {
+		return nil
+	}
+	return do(false)
 }
 
 // MemoryIn returns the memory of a context that remembers, nil for any other.
@@ -68,7 +79,9 @@ func Recall[T any](ctx context.Context, log *record.Log[T], account fleet.Accoun
 		return found, nil
 	}
 	found, ok, err := log.In(m.Seen, account, id)
-	if !ok {
+	if !ok && m.Lookup {
+		found, err = log.Recall(ctx, account, id)
+	} else if !ok {
 		found, err = log.Get(ctx, account, id)
 	}
 	if err == nil {

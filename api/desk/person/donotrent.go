@@ -155,12 +155,19 @@ func (d *Persons) listed(ctx context.Context, name string,
 	if rec.Body.Gone() {
 		return nil, nil
 	}
+	self := []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID),
+		Check: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}
 	if rec.Body.Listed(now) {
-		return []record.ListedMatch{{CustomerID: name, ListedID: fleet.FormatID(fleet.CustomerPrefix, rec.ID),
-			Check: record.ListDoNotRent, Reasons: []string{record.SameCustomer}}}, nil
+		return self, nil
 	}
 	if any, err := d.hasList(ctx, rec.Account); err != nil || !any {
 		return nil, err
+	}
+	if m := base.MemoryIn(ctx); m != nil && m.Lookup { // another process may have put it on the list a moment ago
+		newest, err := d.Customers.Get(ctx, rec.Account, rec.ID)
+		if err != nil || newest.Body.Listed(now) {
+			return self, err
+		}
 	}
 	found, err := d.matches(ctx, rec.Account, rec.ID, rec.Body.DisplayName, &rec.Body.CustomerFields,
 		func(l *query.Likeness) bool { return l.OnList || l.MergedInto != "" })

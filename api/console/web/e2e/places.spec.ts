@@ -1,4 +1,4 @@
-import { expect, test, type APIRequestContext } from '@playwright/test';
+import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
 import { accessible, clickAt, enter, get, key, post, watch } from './own';
 
 // The pages beside the map: fences, heat, rules, share links. In each theme and size, and in each language.
@@ -105,6 +105,80 @@ test('a corridor is drawn, a corner of it is dragged, which is undone, and dragg
 	expect(geometry.type).toBe('Corridor');
 	expect(geometry.width_m).toBeCloseTo(91.44, 2);
 	expect(geometry.coordinates.map(([lng, lat]) => [lat, lng])).toEqual(kept);
+	expect(faults).toEqual([]);
+});
+
+/** Drags something on the map of the fences, by pixels from its middle. */
+async function drag(page: Page, from: [number, number], to: [number, number]) {
+	const box = (await page.getByRole('region', { name: 'Map of the fences' }).boundingBox())!;
+	const at = ([x, y]: [number, number]) => [box.x + box.width / 2 + x, box.y + box.height / 2 + y] as const;
+	await page.mouse.move(...at(from));
+	await page.mouse.down();
+	await page.mouse.move(...at(to), { steps: 8 });
+	await page.mouse.up();
+}
+
+test('corners of a polygon and of a hole in it are dragged and kept', async ({ page, request }) => {
+	const faults = watch(page);
+	await enter(page, '/fences/new?view=47.4,9.5,14');
+	await expect(page.locator('.maplibregl-canvas')).toHaveCSS('cursor', 'crosshair');
+	await clickAt(page, [[-150, -100], [150, -100], [150, 100], [-150, 100], [-150, 100]]);
+	await clickAt(page, [[-40, -40], [40, -40], [0, 30], [0, 30]]); // a hole
+	const shape = async (name: string) => {
+		await page.getByLabel('Name of the fence').fill(name);
+		await page.getByRole('button', { name: 'Save' }).click();
+		await page.getByRole('link', { name: new RegExp(name) }).click();
+		await expect(page.getByLabel('Name of the fence')).toHaveValue(name);
+		const id = page.url().split('/').pop()!.split('?')[0];
+		return (await get<{ geometry: { type: string; coordinates: [number, number][][] } }>(request, `/v1/geofences/${id}`)).geometry;
+	};
+	const drawn = await shape(`Yard with a hole ${mark}`);
+	expect([drawn.type, drawn.coordinates.map((ring) => ring.length)]).toEqual(['Polygon', [5, 4]]);
+	const east = (ring: [number, number][]) => Math.max(...ring.map(([lng]) => lng)), south = (ring: [number, number][]) => Math.min(...ring.map(([, lat]) => lat));
+
+	await enter(page, '/fences/new?view=47.4,9.5,14');
+	await expect(page.locator('.maplibregl-canvas')).toHaveCSS('cursor', 'crosshair');
+	await clickAt(page, [[-150, -100], [150, -100], [150, 100], [-150, 100], [-150, 100]]);
+	await clickAt(page, [[-40, -40], [40, -40], [0, 30], [0, 30]]);
+	await page.getByRole('button', { name: 'Change', exact: true }).click();
+	await clickAt(page, [[-100, 60]]); // in the ring, beside the hole
+	await drag(page, [150, 100], [210, 140]);
+	await clickAt(page, [[0, -10]]); // in the hole
+	await drag(page, [0, 30], [0, 70]);
+	await page.screenshot({ path: test.info().outputPath('hole.png') });
+	const dragged = await shape(`Yard that was changed ${mark}`);
+	expect([dragged.type, dragged.coordinates.map((ring) => ring.length)]).toEqual(['Polygon', [5, 4]]);
+	const [ring, hole] = dragged.coordinates as [[number, number][], [number, number][]];
+	const [before, around] = drawn.coordinates as [[number, number][], [number, number][]];
+	expect(east(ring)).toBeGreaterThan(east(before));
+	expect(south(ring)).toBeLessThan(south(before));
+	expect(south(hole)).toBeLessThan(south(around));
+	expect(east(hole)).toBeCloseTo(east(around), 4);
+	expect(faults).toEqual([]);
+});
+
+test('a circle is dragged to another size about its middle', async ({ page, request }) => {
+	const faults = watch(page);
+	await enter(page, '/fences/new?view=47.4,9.5,14');
+	await page.getByRole('button', { name: 'Circle' }).click();
+	await expect(page.locator('.maplibregl-canvas')).toHaveCSS('cursor', 'crosshair');
+	await clickAt(page, [[0, 0], [80, 0]]);
+	const radius = page.getByLabel('Radius in feet');
+	await expect(radius).toHaveValue(/\d/);
+	const drawn = Number(await radius.inputValue());
+	await page.getByRole('button', { name: 'Change', exact: true }).click();
+	await clickAt(page, [[20, 20]]);
+	await drag(page, [0, -80], [0, -120]);
+	await expect(async () => expect(Number(await radius.inputValue()) / drawn).toBeCloseTo(1.5, 1)).toPass();
+	const wide = Number(await radius.inputValue());
+	await page.getByLabel('Name of the fence').fill(`Round ${mark}`);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('link', { name: new RegExp(`Round ${mark}`) }).click();
+	const id = page.url().split('/').pop()!.split('?')[0];
+	const { geometry } = await get<{ geometry: { type: string; center: number[]; radius_m: number } }>(request, `/v1/geofences/${id}`);
+	expect(geometry.type).toBe('Circle');
+	expect(geometry.radius_m).toBeCloseTo(wide * 0.3048, 0);
+	expect([geometry.center[0]!, geometry.center[1]!]).toEqual([expect.closeTo(9.5, 3), expect.closeTo(47.4, 3)]);
 	expect(faults).toEqual([]);
 });
 
