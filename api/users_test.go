@@ -414,8 +414,8 @@ func TestASecondFactorIsAskedAndEachCodeIsGoodOnce(t *testing.T) {
 		t.Errorf("picture %v", picture.header)
 	}
 	b.form("/signin/security/confirm", "code", "000000").ok(401)
-	was := b.cookie()
-	confirmed := b.form("/signin/security/confirm", "code", w.code(secret)).ok(200)
+	was, used := b.cookie(), w.code(secret)
+	confirmed := b.form("/signin/security/confirm", "code", used).ok(200)
 	recovery := regexp.MustCompile(`[A-Z2-7]{5}-[A-Z2-7]{5}`).FindAllString(string(confirmed.body), -1)
 	if len(recovery) != 10 || b.cookie() == was || other.json("GET", "/v1/account", "").status != 401 {
 		t.Fatalf("%d recovery codes; a session of less lives on, or this one keeps its cookie", len(recovery))
@@ -434,7 +434,7 @@ func TestASecondFactorIsAskedAndEachCodeIsGoodOnce(t *testing.T) {
 	c.json("GET", "/v1/account", "").problem(401, "unauthorized")
 	wantEqual(t, "a half session sees", c.open("/signin/security").ok(303).header.Get("Location"),
 		"/signin?next=%2Fsignin%2Fsecurity")
-	c.form("/signin/factor", "code", w.code(secret)).ok(401) // it was used to confirm
+	c.form("/signin/factor", "code", used).ok(401) // to confirm
 	w.clock.Add(int64(time.Minute))
 	halfway, code := c.cookie(), w.code(secret)
 	wantEqual(t, "on to", c.form("/signin/factor", "code", code, "next", "/x").ok(303).header.Get("Location"), "/x")

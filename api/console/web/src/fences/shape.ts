@@ -89,6 +89,13 @@ function within([x = 0, y = 0]: Position, ring: Position[]): boolean {
 	return inside;
 }
 
+/** Which of some rings is the smallest around a place; -1 if none is. */
+export function smallestAround(at: Position, rings: Position[][]): number {
+	const size = (i: number) => Math.abs(twiceArea(rings[i] ?? []));
+	const [first = -1] = [...rings.keys()].filter((i) => within(at, rings[i] ?? [])).sort((a, b) => size(a) - size(b));
+	return first;
+}
+
 const earth = 6_371_008.8; // m
 const radians = Math.PI / 180;
 
