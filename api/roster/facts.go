@@ -282,7 +282,7 @@ func (a *factsOf[T]) wanted(r *Roster) bool {
 func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
 	defer cancel()
-	v, _ := f.r.viewOf(ctx, f.r.kinds[&query.Vehicles], account, f.r.clock())
+	v, _ := f.r.viewOf(ctx, f.r.kinds[&query.Vehicles], account, f.r.clock(), f.r.cfg.Lag)
 	if v == nil {
 		return nil
 	}

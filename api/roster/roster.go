@@ -152,7 +152,10 @@ func (r *Roster) List(ctx context.Context, l *query.Listing, req query.ListReque
 
 // Get returns a record of an account that is not archived, at its newest revision; false if only the store can tell.
 func (r *Roster) Get(ctx context.Context, l *query.Listing, account fleet.AccountID, id uint64) (query.Stored, bool) {
-	v := r.view(ctx, l, account)
+	return r.get(r.view(ctx, l, account), id)
+}
+
+func (r *Roster) get(v *view, id uint64) (query.Stored, bool) {
 	if v == nil {
 		return query.Stored{}, false
 	}
@@ -165,14 +168,19 @@ func (r *Roster) Get(ctx context.Context, l *query.Listing, account fleet.Accoun
 	return h.Stored(), true
 }
 
-// Recall is Get by the name of a kind, for whoever waits for no loading: it begins, and the store tells meanwhile.
+// Recall is Get by the name of a kind, for commands. It waits for no loading: that begins, and the store tells
+// meanwhile. While looks take long, it goes by one that began up to recallLags times Config.Lag ago.
 func (r *Roster) Recall(ctx context.Context, account fleet.AccountID, name string, id uint64) (query.Stored, bool) {
 	l := r.loaded(ctx, account, name)
 	if l == nil {
 		return query.Stored{}, false
 	}
-	return r.Get(ctx, l, account, id)
+	return r.get(r.viewWithin(ctx, l, account, recallLags*r.cfg.Lag), id)
 }
+
+// recallLags is how much older a look may be that a command goes by than one that an answer does: what a command is
+// refused by it looks up again, and a store in which looks take long has no time for reads in their place.
+const recallLags = 4
 
 // All returns the records of a kind that are not archived, by id, for whoever waits for no loading; false if only the
 // store can tell, or they are more than most.
@@ -181,7 +189,7 @@ func (r *Roster) All(ctx context.Context, account fleet.AccountID, name string, 
 	if l == nil {
 		return nil, false
 	}
-	v := r.view(ctx, l, account)
+	v := r.viewWithin(ctx, l, account, recallLags*r.cfg.Lag)
 	if v == nil || v.table.count > most || len(v.ahead) > 0 {
 		return nil, false
 	}
@@ -273,6 +281,11 @@ func (k *kind) entry(account fleet.AccountID) *entry {
 
 // view returns the records of a kind and an account as they stand, or nil if that cannot be told from memory now.
 func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.AccountID) *view {
+	return r.viewWithin(ctx, l, account, r.cfg.Lag)
+}
+
+// viewWithin is view as a look found it that began not longer than lag ago.
+func (r *Roster) viewWithin(ctx context.Context, l *query.Listing, account fleet.AccountID, lag time.Duration) *view {
 	if r == nil || r.off.Load() {
 		return nil
 	}
@@ -284,7 +297,7 @@ func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.Accou
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Wait)
 	defer cancel()
 	for range 2 { // what a look lets go of is loaded again
-		if v, gone := r.viewOf(ctx, k, account, now); !gone {
+		if v, gone := r.viewOf(ctx, k, account, now, lag); !gone {
 			return v
 		}
 	}
@@ -292,7 +305,8 @@ func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.Accou
 }
 
 // viewOf is view at an instant; gone says that what was there was let go of meanwhile.
-func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, now int64) (v *view, gone bool) {
+func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, now int64,
+	lag time.Duration) (v *view, gone bool) {
 	e := k.entry(account)
 	if e == nil {
 		if k.isOut(account, now) {
@@ -314,7 +328,7 @@ func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, n
 			return nil, e.gone.Load()
 		}
 	}
-	need := max(now-int64(r.cfg.Lag), e.written.Load())
+	need := max(now-int64(lag), e.written.Load())
 	if v.since <= need && r.looked.Load() <= need && !r.wait(ctx, need) {
 		return nil, false
 	}
