@@ -54,14 +54,14 @@ func TestABookingGoesByTheRatePlansInMemory(t *testing.T) {
 	highest := w.do("POST", "/v1/rate_plans",
 		`{"name":"Highest","currency":"USD","priority":9,"daily_rate":{"amount":7000,"currency":"USD"}}`,
 	).ok(201).object()["id"].(string)
-	time.Sleep(roster.DefaultConfig().Lag)
+	time.Sleep(roster.RecallLags * roster.DefaultConfig().Lag)
 	same()
 	day := time.Now().AddDate(0, 0, 2).UTC().Truncate(24 * time.Hour)
 	for n, one := range both {
 		amount := 7100 + n
 		w.do("PATCH", "/v1/rate_plans/"+highest,
 			fmt.Sprintf(`{"daily_rate":{"amount":%d,"currency":"USD"}}`, amount)).ok(200)
-		time.Sleep(roster.DefaultConfig().Lag)
+		time.Sleep(roster.RecallLags * roster.DefaultConfig().Lag)
 		before, _ := answersFromMemory(t, registries[n])
 		pickup := day.AddDate(0, 0, 3*n)
 		made := one.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,

@@ -90,8 +90,8 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 // called before anything is written.
 func (s *Store) Listed(fn func(account fleet.AccountID, kind string)) { s.listed = fn }
 
-// Memory returns a record that is not archived as it stands, or as it stood a quarter of a second ago if another process
-// has written it since; false if only the store can tell.
+// Memory returns a record that is not archived as it stands, or as it stood a second ago at most if another process has
+// written it since; false if only the store can tell.
 type Memory func(ctx context.Context, account fleet.AccountID, kind string, id uint64) (query.Stored, bool)
 
 // Remember has what is only looked up come from a memory (Recall, Log.Recall). It must be called before anything is

@@ -169,18 +169,18 @@ func (r *Roster) get(v *view, id uint64) (query.Stored, bool) {
 }
 
 // Recall is Get by the name of a kind, for commands. It waits for no loading: that begins, and the store tells
-// meanwhile. While looks take long, it goes by one that began up to recallLags times Config.Lag ago.
+// meanwhile. While looks take long, it goes by one that began up to RecallLags times Config.Lag ago.
 func (r *Roster) Recall(ctx context.Context, account fleet.AccountID, name string, id uint64) (query.Stored, bool) {
 	l := r.loaded(ctx, account, name)
 	if l == nil {
 		return query.Stored{}, false
 	}
-	return r.get(r.viewWithin(ctx, l, account, recallLags*r.cfg.Lag), id)
+	return r.get(r.viewWithin(ctx, l, account, RecallLags*r.cfg.Lag), id)
 }
 
-// recallLags is how much older a look may be that a command goes by than one that an answer does: what a command is
+// RecallLags is how much older a look may be that a command goes by than one that an answer does: what a command is
 // refused by it looks up again, and a store in which looks take long has no time for reads in their place.
-const recallLags = 4
+const RecallLags = 4
 
 // All returns the records of a kind that are not archived, by id, for whoever waits for no loading; false if only the
 // store can tell, or they are more than most.
@@ -189,7 +189,7 @@ func (r *Roster) All(ctx context.Context, account fleet.AccountID, name string, 
 	if l == nil {
 		return nil, false
 	}
-	v := r.viewWithin(ctx, l, account, recallLags*r.cfg.Lag)
+	v := r.viewWithin(ctx, l, account, RecallLags*r.cfg.Lag)
 	if v == nil || v.table.count > most || len(v.ahead) > 0 {
 		return nil, false
 	}
@@ -281,16 +281,16 @@ func (k *kind) entry(account fleet.AccountID) *entry {
 
 // view returns the records of a kind and an account as they stand, or nil if that cannot be told from memory now.
 func (r *Roster) view(ctx context.Context, l *query.Listing, account fleet.AccountID) *view {
+	if r == nil {
+		return nil
+	}
 	return r.viewWithin(ctx, l, account, r.cfg.Lag)
 }
 
 // viewWithin is view as a look found it that began not longer than lag ago.
 func (r *Roster) viewWithin(ctx context.Context, l *query.Listing, account fleet.AccountID, lag time.Duration) *view {
-	if r == nil || r.off.Load() {
-		return nil
-	}
 	k := r.kinds[l]
-	if k == nil {
+	if r.off.Load() || k == nil {
 		return nil
 	}
 	now := r.ask()

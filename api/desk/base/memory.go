@@ -40,7 +40,7 @@ func (m *Memory) In(ctx context.Context) context.Context {
 }
 
 // Recalling does something that only looks records up: with lookup, what is in memory comes from there, where another
-// process may have written a quarter of a second ago what is not there yet. What is refused by that is done again by
+// process may have written a moment ago what is not there yet. What is refused by that is done again by
 // the store alone.
 func (d *Base) Recalling(do func(lookup bool) error) error {
 	if d.Store.Remembers() && do(true) == nil {
