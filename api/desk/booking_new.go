@@ -32,8 +32,12 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 	var b *record.Booking
 	var already holding.AlreadyRead
 	var there *record.Record[record.Booking]
+	refs := d.Refs(account, &req.Fields)
+	if by.Again || req.QuoteID != "" || !d.Store.Young(req.ID) { // an earlier attempt may have made it
+		refs = append(refs, record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})
+	}
 	err := d.Recalling(func(lookup bool) error {
-		m, s, err := d.look(ctx, account, &req, lookup)
+		m, s, err := d.look(ctx, account, &req, refs, lookup)
 		if err != nil {
 			return err
 		}
@@ -63,19 +67,16 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 
 // look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans,
 // and the calendar. With lookup what is in memory comes from there.
-func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest,
+func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest, refs []record.Ref,
 	lookup bool) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
 	m.Lookup = lookup
 	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		refs, see := d.Refs(account, &req.Fields), d.Store.See
+		see := d.Store.See
 		if lookup {
 			see = d.Store.Recall
-		}
-		if !d.Store.Young(req.ID) {
-			refs = append(refs, record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})
 		}
 		m.Seen, err = see(inner, account, refs...)
 		return err

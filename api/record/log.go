@@ -56,7 +56,7 @@ func (l *Log[T]) Recall(ctx context.Context, account fleet.AccountID, id uint64)
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
 	ensure := l.Ensure
-	if l.store.Young(id) {
+	if !by.Again && l.store.Young(id) {
 		ensure = l.EnsureSeen
 	}
 	rec, fresh, err := ensure(ctx, by, account, id, body)

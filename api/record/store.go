@@ -116,7 +116,7 @@ func (s *Store) Abandoned() time.Duration { return s.cfg.Abandoned }
 func (s *Store) fresh() time.Duration { return s.cfg.Deadline / 2 }
 
 // Young says that an id came from NextID so lately that the server still knows the token of whatever was created under
-// it: a creation need not look first whether the record is there.
+// it: a creation that nobody tried before need not look first whether the record is there.
 func (s *Store) Young(id uint64) bool {
 	age := time.Since(fleet.IDTime(id))
 	return s.draft == nil && -s.fresh() < age && age < s.fresh()
