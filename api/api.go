@@ -85,7 +85,7 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	}
 	s.Kinds = kinds
 	d := desk.New(s.Store, s.DB, s.Now, s.Log)
-	d.Reads = recalled{base.Stored{DB: s.DB}, s.Roster}
+	d.Reads = recalled{base.NewStored(s.DB), s.Roster}
 	event.Announce(s.Store, deps.Events)
 	d.Sender.Traccar, d.Audit.To = deps.Traccar, deps.Events
 	a := &API{

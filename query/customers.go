@@ -107,10 +107,18 @@ func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	})
 }
 
-// AnyListed says whether any customer of an account is on the do-not-rent list, or was until lately.
-func AnyListed(ctx context.Context, db driver.Conn, account fleet.AccountID) (bool, error) {
-	ids, err := readIDs(ctx, db, "customers_any_listed", clickhouse.Named("account", uint64(account)))
-	return len(ids) > 0, err
+// AnyListed says in which of some accounts any customer is on the do-not-rent list, or was until lately.
+func AnyListed(ctx context.Context, db driver.Conn, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
+	ids := make([]uint64, len(accounts))
+	for i, account := range accounts {
+		ids[i] = uint64(account)
+	}
+	found, err := readIDs(ctx, db, "customers_listed_in", clickhouse.Named("accounts", ids))
+	listed := make(map[fleet.AccountID]bool, len(found))
+	for _, account := range found {
+		listed[fleet.AccountID(account)] = true
+	}
+	return listed, err
 }
 
 // Compared is a customer with all that somebody may be compared by.

@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/query/together"
 )
 
 // knownTrackers finds the trackers that reports are of, by some sort of name. Those that were found are remembered
@@ -17,7 +18,7 @@ import (
 // written. Those that were not found are looked for each time, since a new one reports at once. It is safe for
 // concurrent use.
 type knownTrackers[K comparable] struct {
-	together together[K, query.Tracker]
+	together *together.Reads[K, query.Tracker]
 	changed  func(ctx context.Context, since time.Time) (map[query.TrackerName]uint64, error)
 	now      func() time.Time
 
@@ -34,13 +35,10 @@ type knownTracker struct {
 	asked time.Time
 }
 
-// Bounds of what is asked of the store together.
 const (
-	lookUpsAtOnce = 4
-	lookUpNames   = 1000
-)
+	lookUpNames = 1000            // that are asked of the store together
+	lookUpTime  = 5 * time.Second // that the store may take for them
 
-const (
 	watchEvery  = time.Second
 	watchIdle   = time.Minute      // without a question, after which nobody watches
 	watchAgain  = 30 * time.Second // by which clocks of processes and their replicas of the store may differ
@@ -55,7 +53,7 @@ func newKnownTrackers[K comparable](now func() time.Time,
 		panic(err) // for no such size
 	}
 	return &knownTrackers[K]{now: now, found: found, changed: changed,
-		together: together[K, query.Tracker]{atOnce: lookUpsAtOnce, most: lookUpNames, ask: ask}}
+		together: together.New(lookUpNames, ask)}
 }
 
 // find returns those of the names that are trackers in use.
@@ -64,7 +62,9 @@ func (k *knownTrackers[K]) find(ctx context.Context, names ...K) (map[K]query.Tr
 	if len(unknown) == 0 {
 		return all, nil
 	}
-	found, err := k.together.find(ctx, unknown...)
+	ctx, cancel := context.WithTimeout(ctx, lookUpTime)
+	defer cancel()
+	found, err := k.together.Of(ctx, unknown...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (k *knownTrackers[K]) watch(ctx context.Context) {
 		if over {
 			return
 		}
-		asking, cancel := context.WithTimeout(ctx, answerTime)
+		asking, cancel := context.WithTimeout(ctx, lookUpTime)
 		newest, err := k.changed(asking, since)
 		cancel()
 		if err == nil {

@@ -2,12 +2,10 @@ package record
 
 import (
 	"context"
+	"fmt"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/motorpool/fleet"
-	"github.com/motorpool/fleet/schemas"
 )
 
 // Ref names a record of an account.
@@ -68,10 +66,9 @@ func (s *Store) recall(ctx context.Context, account fleet.AccountID, ref Ref) *r
 func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (*Seen, error) {
 	seen := &Seen{account: account, at: time.Now(), asked: make(map[Ref]bool, len(refs)),
 		revisions: make(map[Ref]*revision, len(refs))}
-	kinds, ids := make([]string, len(refs)), make([]uint64, len(refs))
+	keys := make([]writtenRef, len(refs))
 	for i, ref := range refs {
-		kinds[i], ids[i] = ref.Kind, ref.ID
-		seen.asked[ref] = true
+		keys[i], seen.asked[ref] = writtenRef{account, ref}, true
 	}
 	if s.draft != nil {
 		for _, ref := range refs {
@@ -85,18 +82,16 @@ func (s *Store) See(ctx context.Context, account fleet.AccountID, refs ...Ref) (
 		}
 		return seen, nil
 	}
-	err := schemas.EachRow(ctx, s.db, "read records together", schemas.Query("records_newest"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("kinds", kinds), clickhouse.Named("ids", ids),
-	}, func(row schemas.Row) error {
-		r := &revision{account: uint64(account)}
-		if err := row.Scan(&r.kind, &r.id, &r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt,
-			&r.actor, &r.requestID, &r.body); err != nil {
-			return err
+	found, err := s.reads.Of(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read records together: %w", err)
+	}
+	for _, key := range keys {
+		if r := found[key]; r != nil {
+			seen.revisions[key.of] = r.alone()
 		}
-		seen.revisions[Ref{r.kind, r.id}] = r
-		return nil
-	})
-	return seen, err
+	}
+	return seen, nil
 }
 
 // Body returns what a record that was seen holds.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/query/together"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -62,6 +63,7 @@ type Store struct {
 	numbers      numbers
 	lately       lately
 	shared       sharedInserts
+	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
 
@@ -81,8 +83,10 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 	if cfg.Feeds == nil {
 		cfg.Feeds = schemas.Feeds()
 	}
-	return &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
-		consequences: make(map[string][]consequence), shared: sharedInserts{waiting: make(map[string][]*sharer)}}, nil
+	s := &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
+		consequences: make(map[string][]consequence), shared: sharedInserts{waiting: make(map[string][]*sharer)}}
+	s.reads = together.New(mostTogether, s.readNewest)
+	return s, nil
 }
 
 // Listed has fn called whenever tables of current records were brought something of an account that this store wrote,
@@ -316,17 +320,49 @@ func (s *Store) newest(ctx context.Context, account uint64, kind string, id uint
 	if s.draft != nil {
 		return s.draft.newest(ctx, account, kind, id)
 	}
-	r := revision{account: account, kind: kind, id: id}
-	err := s.db.QueryRow(ctx, schemas.Query("record_newest"), clickhouse.Named("account", account),
-		clickhouse.Named("kind", kind), clickhouse.Named("id", id)).
-		Scan(&r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt, &r.actor, &r.requestID, &r.body)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
+	ref := writtenRef{fleet.AccountID(account), Ref{kind, id}}
+	found, err := s.reads.Of(ctx, ref)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %d: %w", kind, id, err)
 	}
-	return &r, nil
+	return found[ref].alone(), nil
+}
+
+// alone returns a copy of a revision that others have too, nil for none.
+func (r *revision) alone() *revision {
+	if r == nil {
+		return nil
+	}
+	mine := *r
+	return &mine
+}
+
+// mostTogether is how many records are read together that several ask for.
+const mostTogether = 64
+
+// readNewest reads the newest revisions of records of any accounts.
+func (s *Store) readNewest(ctx context.Context, refs []writtenRef) (map[writtenRef]*revision, error) {
+	accounts, kinds, ids := make([]uint64, len(refs)), make([]string, len(refs)), make([]uint64, len(refs))
+	for i, ref := range refs {
+		accounts[i], kinds[i], ids[i] = uint64(ref.account), ref.of.Kind, ref.of.ID
+	}
+	text, args := schemas.Query("records_newest"), []any{clickhouse.Named("accounts", accounts),
+		clickhouse.Named("kinds", kinds), clickhouse.Named("ids", ids)}
+	if len(refs) == 1 {
+		text, args = schemas.Query("record_newest"), []any{clickhouse.Named("account", accounts[0]),
+			clickhouse.Named("kind", kinds[0]), clickhouse.Named("id", ids[0])}
+	}
+	found := make(map[writtenRef]*revision, len(refs))
+	err := schemas.EachRow(ctx, s.db, "read the newest revisions", text, args, func(row schemas.Row) error {
+		r := &revision{}
+		if err := row.Scan(&r.account, &r.kind, &r.id, &r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt,
+			&r.actor, &r.requestID, &r.body); err != nil {
+			return err
+		}
+		found[writtenRef{fleet.AccountID(r.account), Ref{r.kind, r.id}}] = r
+		return nil
+	})
+	return found, err
 }
 
 // Audit counts the revisions of records and of claims that have more than one row. Both must be zero: anything else

@@ -8,13 +8,14 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/query/together"
 )
 
 // Reads is what the commands of a rental's life, and what follows from them, ask for beside single records. The store
 // answers (Stored), or a memory in which is decided before anything is written (package bulk). What is not here is read
 // from the store, and cannot be decided in memory.
 type Reads interface {
-	// AnyListed is query.AnyListed.
+	// AnyListed is query.AnyListed of one account.
 	AnyListed(ctx context.Context, account fleet.AccountID) (bool, error)
 	// CustomersLike is query.CustomersLike.
 	CustomersLike(ctx context.Context, account fleet.AccountID, self uint64, p query.Person,
@@ -37,11 +38,26 @@ type Reads interface {
 }
 
 // Stored reads from the store.
-type Stored struct{ DB driver.Conn }
+type Stored struct {
+	DB     driver.Conn
+	listed *together.Reads[fleet.AccountID, bool]
+}
 
-// AnyListed is query.AnyListed.
+// mostTogether is of how many accounts something is asked together.
+const mostTogether = 100
+
+// NewStored returns what reads from a store.
+func NewStored(db driver.Conn) Stored {
+	listed := func(ctx context.Context, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
+		return query.AnyListed(ctx, db, accounts)
+	}
+	return Stored{db, together.New(mostTogether, listed)}
+}
+
+// AnyListed is query.AnyListed of one account.
 func (s Stored) AnyListed(ctx context.Context, account fleet.AccountID) (bool, error) {
-	return query.AnyListed(ctx, s.DB, account)
+	listed, err := s.listed.Of(ctx, account)
+	return listed[account], err
 }
 
 // CustomersLike is query.CustomersLike.

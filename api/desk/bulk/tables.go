@@ -217,7 +217,7 @@ func normalLicence(text string) string {
 // likeMost is how many customers customers_like.sql returns at most.
 const likeMost = 1000
 
-// AnyListed is query.AnyListed.
+// AnyListed is query.AnyListed of one account.
 func (t *tables) AnyListed(context.Context, fleet.AccountID) (any bool, _ error) {
 	t.each(func(t *tables) { any = any || len(t.listed) > 0 })
 	return any, nil

@@ -1,5 +1,5 @@
 -- The newest revision of one record.
-SELECT revision, write_id, action, at, created_at, archived_at, actor, request_id, body
+SELECT account, CAST(kind, 'String'), id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body
 FROM record_log
 WHERE account = {account:UInt64} AND kind = {kind:String} AND id = {id:UInt64}
 ORDER BY revision DESC

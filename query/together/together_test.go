@@ -1,0 +1,125 @@
+package together
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Those who ask while others are answered ask together, each gets what is theirs, read no earlier than they asked, and
+// no question has too many keys.
+func TestWhoAsksMeanwhileAsksTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		queries, most, running := 0, 0, 0
+		reads := New(40, func(_ context.Context, keys []int) (map[int]string, error) {
+			mu.Lock()
+			queries, most, running = queries+1, max(most, len(keys)), running+1
+			if running > 1 {
+				t.Error("a query does not wait for the one before")
+			}
+			mu.Unlock()
+			now, found := time.Now(), map[int]string{}
+			time.Sleep(10 * time.Millisecond)
+			for _, key := range keys {
+				if key%7 != 0 { // the others do not exist
+					found[key] = fmt.Sprint(now.UnixNano())
+				}
+			}
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return found, nil
+		})
+		var work sync.WaitGroup
+		for n := 1; n <= 200; n++ {
+			work.Go(func() {
+				time.Sleep(time.Duration(n) * 100 * time.Microsecond)
+				asked := fmt.Sprint(time.Now().UnixNano())
+				found, err := reads.Of(t.Context(), n, n+1000)
+				if at, ok := found[n]; err != nil || ok != (n%7 != 0) || ok && at < asked {
+					t.Errorf("%d: asked at %s and answered of %s, %v", n, asked, at, err)
+				}
+			})
+		}
+		work.Wait()
+		if queries > 20 || most > 40 {
+			t.Errorf("%d queries of up to %d keys for 200 requests within 20 ms", queries, most)
+		}
+		// One who asks alone is answered at once.
+		begun := time.Now()
+		if _, err := reads.Of(t.Context(), 5); err != nil || time.Since(begun) != 10*time.Millisecond {
+			t.Errorf("%v, %v", time.Since(begun), err)
+		}
+	})
+}
+
+func TestAQueryThatTakesLongHoldsUpNobodyForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := New(100, func(ctx context.Context, keys []string) (map[string]int, error) {
+			if keys[0] == "stuck" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return map[string]int{keys[0]: 1}, nil
+		})
+		var work sync.WaitGroup
+		begun := time.Now()
+		work.Go(func() {
+			_, err := reads.Of(t.Context(), "stuck")
+			if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took != longest {
+				t.Errorf("%v after %v", err, took)
+			}
+		})
+		synctest.Wait()
+		if found, err := reads.Of(t.Context(), "quick"); err != nil || found["quick"] != 1 || time.Since(begun) != patient {
+			t.Errorf("%v, %v after %v", found, err, time.Since(begun))
+		}
+		work.Wait()
+	})
+}
+
+// A failure is told to those who asked, and not to those who ask later; whoever goes away leaves the others their
+// answer.
+func TestAFailureIsThatOfWhoAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		answer := func() (map[string]int, error) { return nil, broken }
+		reads := New(100, func(ctx context.Context, _ []string) (map[string]int, error) {
+			mine := answer
+			time.Sleep(time.Second)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return mine()
+		})
+		if _, err := reads.Of(t.Context(), "a"); !errors.Is(err, broken) {
+			t.Errorf("%v", err)
+		}
+		answer = func() (map[string]int, error) { panic("a bug") }
+		if _, err := reads.Of(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "a bug") {
+			t.Errorf("%v", err)
+		}
+		answer = func() (map[string]int, error) { return map[string]int{"a": 1, "b": 2}, nil }
+		ctx, leave := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		work.Go(func() {
+			if _, err := reads.Of(ctx, "a"); !errors.Is(err, context.Canceled) {
+				t.Errorf("who went away: %v", err)
+			}
+		})
+		work.Go(func() {
+			time.Sleep(time.Millisecond)
+			leave()
+			if found, err := reads.Of(t.Context(), "b"); err != nil || found["b"] != 2 {
+				t.Errorf("%v, %v", found, err)
+			}
+		})
+		work.Wait()
+	})
+}
