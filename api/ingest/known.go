@@ -24,7 +24,9 @@ type knownTrackers[K comparable] struct {
 
 	mu       sync.Mutex // guards what follows
 	found    *lru.Cache[K, knownTracker]
-	forgot   int       // grows when this process writes: what was asked before may be older
+	writes   int       // by this process
+	written  map[K]int // after how many writes each of those was written that were written lately
+	lately   int       // from which write on that is known
 	used     time.Time // newest question
 	watched  time.Time // all that was older than what was written until then is forgotten
 	watching bool
@@ -37,7 +39,8 @@ type knownTracker struct {
 
 const (
 	lookUpNames = 1000            // that are asked of the store together
-	lookUpTime  = 5 * time.Second // that the store may take for them
+	lookUpTime  = 5 * time.Second // that the store may take for an answer
+	mostWritten = 10_000          // of which it is known when they were written
 
 	watchEvery  = time.Second
 	watchIdle   = time.Minute      // without a question, after which nobody watches
@@ -52,7 +55,7 @@ func newKnownTrackers[K comparable](now func() time.Time,
 	if err != nil {
 		panic(err) // for no such size
 	}
-	return &knownTrackers[K]{now: now, found: found, changed: changed,
+	return &knownTrackers[K]{now: now, found: found, written: map[K]int{}, changed: changed,
 		together: together.New(lookUpNames, ask)}
 }
 
@@ -77,10 +80,10 @@ func (k *knownTrackers[K]) find(ctx context.Context, names ...K) (map[K]query.Tr
 	return all, nil
 }
 
-// look is a moment at which the store is asked.
+// look is a moment at which the store is asked: after so many writes of this process.
 type look struct {
 	at     time.Time
-	forgot int
+	writes int
 }
 
 // recall returns what is remembered of the names, and those of which nothing is, with the moment they are asked at.
@@ -103,21 +106,24 @@ func (k *knownTrackers[K]) recall(ctx context.Context, names []K) (all map[K]que
 			unknown = append(unknown, name)
 		}
 	}
-	return all, unknown, look{now, k.forgot}
+	return all, unknown, look{now, k.writes}
 }
 
-// remember keeps what was found of the names, and nothing of those that were not, unless something was forgotten since
-// they were asked.
+// remember keeps what was found of the names, and nothing of those that were not, or that were written since they were
+// asked.
 func (k *knownTrackers[K]) remember(asked look, names []K, found map[K]query.Tracker) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if asked.forgot != k.forgot {
+	if asked.writes < k.lately {
 		return
 	}
 	for _, name := range names {
-		if tracker, ok := found[name]; ok {
+		tracker, ok := found[name]
+		switch {
+		case k.written[name] > asked.writes:
+		case ok:
 			k.found.Add(name, knownTracker{tracker, asked.at})
-		} else {
+		default:
 			k.found.Remove(name)
 		}
 	}
@@ -178,9 +184,14 @@ func (k *knownTrackers[K]) forgetOlder(newest map[query.TrackerName]uint64, unti
 func (k *knownTrackers[K]) forget(names ...K) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.forgot++
+	k.writes++
+	if len(k.written)+len(names) > mostWritten {
+		k.lately = k.writes
+		clear(k.written)
+	}
 	for _, name := range names {
 		k.found.Remove(name)
+		k.written[name] = k.writes
 	}
 }
 

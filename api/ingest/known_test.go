@@ -21,11 +21,12 @@ type trackersInUse struct {
 	revisions map[int]uint64
 	away      bool
 	questions int
-	looks     int // for what was written
+	asked     map[int]int // how often each was
+	looks     int         // for what was written
 }
 
 func newTrackersInUse() *trackersInUse {
-	return &trackersInUse{gone: map[int]bool{}, written: map[int]time.Time{}, revisions: map[int]uint64{}}
+	return &trackersInUse{gone: map[int]bool{}, asked: map[int]int{}, written: map[int]time.Time{}, revisions: map[int]uint64{}}
 }
 
 func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Tracker, error) {
@@ -37,6 +38,7 @@ func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Track
 	}
 	found := map[int]query.Tracker{}
 	for _, name := range names {
+		s.asked[name]++
 		if !s.gone[name] {
 			found[name] = query.Tracker{Account: 1, ID: fleet.DeviceID(name), Revision: 1 + s.revisions[name],
 				UniqueID: fmt.Sprint(name)}
@@ -186,6 +188,43 @@ func TestATrackerThatWasWrittenIsLookedUpAgain(t *testing.T) {
 		withdraw()
 		if found, err := k.find(t.Context(), 1); err != nil || len(found) != 0 {
 			t.Errorf("a tracker that was written: %v, %v", found, err)
+		}
+		time.Sleep(watchIdle + 2*watchEvery)
+	})
+}
+
+// Where many are written, those who are looked up meanwhile are remembered all the same: only what is written is looked
+// up again.
+func TestWhoeverIsWrittenKeepsNoOtherFromBeingRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newTrackersInUse()
+		var k *knownTrackers[int]
+		k = newKnownTrackers(time.Now, store.changed, func(ctx context.Context, names []int) (map[int]query.Tracker, error) {
+			found, err := store.ask(ctx, names)
+			k.forget(2)
+			return found, err
+		})
+		for range 3 {
+			if found, err := k.find(t.Context(), 1, 2); err != nil || len(found) != 2 {
+				t.Errorf("%v, %v", found, err)
+			}
+		}
+		store.set(func(s *trackersInUse) {
+			if s.questions != 3 || s.asked[1] != 1 || s.asked[2] != 3 {
+				t.Errorf("%d questions, of which %v", s.questions, s.asked)
+			}
+		})
+		// So many may be written that it is not known any more which: then none of those is remembered.
+		many := make([]int, 2*mostWritten)
+		for i := range many {
+			many[i] = 10 + i
+		}
+		_, _, began := k.recall(t.Context(), []int{3})
+		k.forget(3)
+		k.forget(many...)
+		k.remember(began, []int{3}, map[int]query.Tracker{3: {}})
+		if all, _, _ := k.recall(t.Context(), []int{3}); len(all) != 0 {
+			t.Errorf("%v is remembered, which was written since", all)
 		}
 		time.Sleep(watchIdle + 2*watchEvery)
 	})

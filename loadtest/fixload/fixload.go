@@ -44,7 +44,8 @@ func (r Result) Write(w io.Writer) error {
 
 const token = "a-token-of-all-devices"
 
-// Run makes the devices and measures.
+// Run makes the devices and measures. They are as if they had been made two hours ago, and what follows from that carried
+// out (record.Store.SettleConsequences looks back over an hour).
 func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	r := Result{Options: o}
 	var account uint64
@@ -54,7 +55,7 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	hash := sha256.Sum256([]byte(token))
 	if err := sys.DB.Exec(ctx, fmt.Sprintf(`INSERT INTO record_log
 			(account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)
-		SELECT %d, 'device', 1 + number, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3), now64(3), NULL,
+		SELECT %d, 'device', 1 + number, 1, rand64() %% 9000000000000000000 + 1, 'create', now64(3) - INTERVAL 2 HOUR, now64(3) - INTERVAL 2 HOUR, NULL,
 			'loadtest', '', concat('{"unique_id":"phone-', toString(number), '","osmand_token_sha256":"%s"}') FROM numbers(%d)`,
 		account, hex.EncodeToString(hash[:]), o.Devices)); err != nil {
 		return r, err
