@@ -824,6 +824,8 @@ CREATE TABLE IF NOT EXISTS fleet_days
     `rented_m` Float64,
     `fuel_l` Float64,
     `energy_kwh` Float64,
+    `driven_days` UInt64,
+    `fuelled_m` Float64,
     `revenue_time` Int64,
     `revenue_mileage` Int64,
     `revenue_extras` Int64,

@@ -83,6 +83,9 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 	for year := present.Year() - 10; year < present.Year(); year++ {
 		for _, name := range []string{"facts_months", "facts_fleet_days", "facts_driving", "facts_driving_months"} {
 			step := fmt.Sprintf("%s %d", name, year)
+			if name == "facts_fleet_days" {
+				step = fmt.Sprintf("%s of version %d %d", name, schemas.FactsVersion, year)
+			}
 			err := do(step, func() error {
 				return db.Exec(within(ctx, step), schemas.Query(name), clickhouse.Named("account", uint64(7)),
 					clickhouse.Named("from", fmt.Sprintf("%d-01-01", year)), clickhouse.Named("to", fmt.Sprintf("%d-12-31", year)),

@@ -2,7 +2,7 @@
 -- Units are those of audit_months. Nothing is compared until all facts are made by this version of the program, if it ever
 -- looked. EXPLAIN indexes=1: everything is read.
 WITH (SELECT count() = 0 OR countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs) AS complete,
-    ['day_s', 'fleet_s', 'down_s', 'rented_s', 'idle_s', 'billed_days', 'driven_mm', 'rented_mm', 'fuel_ml', 'energy_wh', 'revenue_time',
+    ['day_s', 'fleet_s', 'down_s', 'rented_s', 'idle_s', 'billed_days', 'driven_mm', 'rented_mm', 'fuel_ml', 'energy_wh', 'driven_days', 'fuelled_mm', 'revenue_time',
         'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds', 'toll_recharge',
         'platform_fees', 'cost_energy', 'cost_maintenance', 'cost_other_variable', 'cost_depreciation', 'cost_finance', 'cost_insurance',
         'cost_other_fixed'] AS names
@@ -17,21 +17,22 @@ FROM
         SELECT summed, account, local_date, CAST(currency, 'String') AS unit,
             [toInt64(day_s), toInt64(fleet_s), toInt64(down_s), toInt64(rented_s), toInt64(idle_s), toInt64(billed_days),
                 toInt64(round(driven_m * 1000)), toInt64(round(rented_m * 1000)), toInt64(round(fuel_l * 1000)),
-                toInt64(round(energy_kwh * 1000)), revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,
+                toInt64(round(energy_kwh * 1000)), toInt64(driven_days), toInt64(round(fuelled_m * 1000)), revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,
                 revenue_damage, discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable,
                 cost_depreciation, cost_finance, cost_insurance, cost_other_fixed] AS amounts
         FROM
         (
             SELECT false AS summed, account, local_date, currency, toUInt64(day_s) AS day_s, toUInt64(fleet_s) AS fleet_s,
                 toUInt64(down_s) AS down_s, toUInt64(rented_s) AS rented_s, toUInt64(idle_s) AS idle_s, toUInt64(billed_days) AS billed_days,
-                driven_m, rented_m, fuel_l, energy_kwh, revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,
+                driven_m, rented_m, fuel_l, energy_kwh, toUInt64(driven_m > 0) AS driven_days, if(fuel_l > 0, driven_m, 0.) AS fuelled_m,
+                revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,
                 revenue_damage, discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable,
                 cost_depreciation, cost_finance, cost_insurance, cost_other_fixed
             FROM vehicle_days FINAL
             WHERE complete
             UNION ALL
             SELECT true, account, local_date, currency, day_s, fleet_s, down_s, rented_s, idle_s, billed_days, driven_m, rented_m, fuel_l,
-                energy_kwh, revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts,
+                energy_kwh, driven_days, fuelled_m, revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts,
                 refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance, cost_other_variable, cost_depreciation, cost_finance,
                 cost_insurance, cost_other_fixed
             FROM fleet_days FINAL

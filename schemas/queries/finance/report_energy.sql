@@ -19,15 +19,18 @@
 --   right of vehicles whose money is of one.
 -- Fuel, energy, miles and cost are facts of vehicles and days, added up as whole millimetres, millilitres and watt-hours; charging
 -- sessions are of the local day on which they began. The totals are of the same rows, but by tag, of which a vehicle has many.
--- EXPLAIN indexes=1: vehicle_days and charges by the months of the span and the account.
+-- EXPLAIN indexes=1: vehicle_days, fleet_days and charges by the months of the span and the account.
 SELECT key, grouping(key) AS everything, sum(fuel_ml) / 3785.411784 AS fuel_gal, sum(fuelled_mm) / 1000 / 1609.344 AS fuelled_mi,
     sum(energy_wh) / 1000 AS charged_kwh, sum(electric_mm) / 1000 / 1609.344 AS electric_mi, sum(electric_wh) / 1000 AS electric_kwh,
     sum(s.charges) AS charges, sum(charge_s) AS charging_s, sum(unmetered) AS unmetered_charges, sum(driven_mm) / 1000 / 1609.344 AS driven_mi,
     sum(cost_energy) AS energy_cost
 FROM (
-    SELECT key, fuel_ml, toInt64(round(fuelled_m * 1000)) AS fuelled_mm, energy_wh, toInt64(round(electric_m * 1000)) AS electric_mm, electric_wh,
+    SELECT key, fuel_ml, toInt64(round(fuelled_m * 1000)) AS fuelled_mm, energy_wh, 0 AS electric_mm, 0 AS electric_wh,
         toInt64(round(driven_m * 1000)) AS driven_mm, cost_energy, 0 AS charges, 0 AS charge_s, 0 AS unmetered
     FROM (/*query driven_facts*/)
+    UNION ALL
+    SELECT key, 0, 0, 0, toInt64(round(electric_m * 1000)), electric_wh, 0, 0, 0, 0, 0
+    FROM (/*query electric_facts*/)
     UNION ALL
     SELECT
         if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toString(began), if({group:String} = 'vehicle', toString(car),
