@@ -26,7 +26,8 @@ type trackersInUse struct {
 }
 
 func newTrackersInUse() *trackersInUse {
-	return &trackersInUse{gone: map[int]bool{}, asked: map[int]int{}, written: map[int]time.Time{}, revisions: map[int]uint64{}}
+	return &trackersInUse{gone: map[int]bool{}, asked: map[int]int{}, written: map[int]time.Time{},
+		revisions: map[int]uint64{}}
 }
 
 func (s *trackersInUse) ask(_ context.Context, names []int) (map[int]query.Tracker, error) {

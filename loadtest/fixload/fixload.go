@@ -44,8 +44,8 @@ func (r Result) Write(w io.Writer) error {
 
 const token = "a-token-of-all-devices"
 
-// Run makes the devices and measures. They are as if they had been made two hours ago, and what follows from that carried
-// out (record.Store.SettleConsequences looks back over an hour).
+// Run makes the devices and measures. They are as if they had been made two hours ago, and what follows from that
+// carried out (record.Store.SettleConsequences looks back over an hour).
 func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	r := Result{Options: o}
 	var account uint64
