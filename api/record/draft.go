@@ -113,8 +113,8 @@ func (s *Store) Standing(ctx context.Context, account fleet.AccountID) (*Standin
 	})
 }
 
-// StandingOf reads the newest revisions of some records of an account, not of calendars. Other records are read when
-// they are first asked for; who claims a value is refused with ErrNotYet.
+// StandingOf reads the newest revisions of some records of an account. Other records are read when they are first asked
+// for; who claims a value is refused with ErrNotYet.
 func (s *Store) StandingOf(ctx context.Context, account fleet.AccountID, refs []Ref) (*Standing, error) {
 	seen, err := s.See(ctx, account, refs...)
 	if err != nil {

@@ -56,6 +56,7 @@ type Definition struct {
 	statement string          // with all parts, whatever is asked
 	parts     []part          // of the statement
 	takes     map[string]bool // the parameters of the statement
+	narrowed  map[string]bool // by those of them that it compares with something
 }
 
 // Figure is a figure of a report: raw, or a ratio of raw ones.
@@ -150,8 +151,9 @@ var all = func() map[string]*Definition {
 	return all
 }()
 
-// Takes says whether the report's statement has a parameter: one that is a filter can narrow it.
-func (d *Definition) Takes(parameter string) bool { return d.takes[parameter] }
+// Takes says whether a parameter that is a filter can narrow the report: whether its statement does more with it than to
+// ask if it is there.
+func (d *Definition) Takes(parameter string) bool { return d.narrowed[parameter] }
 
 // Spans says whether the report looks at the span before by itself.
 func (d *Definition) Spans() bool { return d.takes["before_from"] }
@@ -164,6 +166,7 @@ func Names() []string { return slices.Sorted(maps.Keys(all)) }
 
 var (
 	parameter  = regexp.MustCompile(`\{(\w+):`)
+	askedIf    = regexp.MustCompile(`\bempty\(\{\w+:[^{}]*\}\)`) // whether a filter is there
 	headLine   = regexp.MustCompile(`^-- (report|about|bases|groups|apart|places): (.+)$`)
 	figureLine = regexp.MustCompile(`^-- figure (\w+) (\w+)((?: \[[^\]]+\])*): (.+)$`)
 	ratioLine  = regexp.MustCompile(`^-- ratio (\w+) (\w+)((?: \[[^\]]+\])*) = ([^:]+): (.+)$`)
@@ -173,10 +176,8 @@ var (
 
 // Parse reads a report of its file's text.
 func Parse(name, text string) (*Definition, error) {
-	d := &Definition{Name: name, statement: text, takes: map[string]bool{}}
-	for _, m := range parameter.FindAllStringSubmatch(text, -1) {
-		d.takes[m[1]] = true
-	}
+	d := &Definition{Name: name, statement: text, takes: parametersOf(text),
+		narrowed: parametersOf(askedIf.ReplaceAllString(text, ""))}
 	var err error
 	if d.parts, err = parts(text); err != nil {
 		return nil, err
@@ -215,10 +216,19 @@ func Parse(name, text string) (*Definition, error) {
 	return d, d.check()
 }
 
+// parametersOf are those that a text names.
+func parametersOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range parameter.FindAllStringSubmatch(text, -1) {
+		all[m[1]] = true
+	}
+	return all
+}
+
 // whose says in words what classes and locations are meant, where the report knows any.
 func (d *Definition) whose() string {
 	switch {
-	case !d.takes["classes"] && !d.takes["locations"]:
+	case !d.narrowed["classes"] && !d.narrowed["locations"]:
 		return ""
 	case d.Places == "":
 		return " Class and location are those that vehicles have now."

@@ -144,3 +144,22 @@ func TestSpansBefore(t *testing.T) {
 		}
 	}
 }
+
+// A report can be narrowed only by what its statement compares with something: not by what it asks to be away.
+func TestAFilterThatIsOnlyAskedForNarrowsNothing(t *testing.T) {
+	for name, want := range map[string]string{"profit_and_loss": "vehicles", "damage_recovery": "channels customers vehicles",
+		"maintenance_costs": "vehicles"} {
+		var got []string
+		for _, filter := range []string{"channels", "customers", "vehicles"} {
+			if Named(name).Takes(filter) {
+				got = append(got, filter)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s can be narrowed by %v", name, got)
+		}
+	}
+	if d := Named("profit_and_loss"); d.Takes("tags") || d.Takes("classes") || strings.Contains(d.About, "Class and location") {
+		t.Errorf("profit and loss is of vehicles that have something in common: %s", d.About)
+	}
+}

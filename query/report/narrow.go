@@ -33,8 +33,8 @@ var conditions = []condition{
 	{name: "of_facts", holds: func(q *Question) bool { return !q.ofEntries() }},
 	{name: "of_fleet", holds: (*Question).ofFleet},
 	{name: "of_vehicles", holds: func(q *Question) bool { return !q.ofFleet() }},
-	{name: "of_books", holds: (*Question).ofBooks},
-	{name: "of_some", holds: func(q *Question) bool { return !q.ofBooks() }},
+	{name: "of_ledger_days", holds: (*Question).ofLedgerDays},
+	{name: "of_single_entries", holds: func(q *Question) bool { return !q.ofLedgerDays() }},
 	{name: "of_both", holds: func(*Question) bool { return false }}, // what joins two of which one is left
 	{name: "cash", holds: func(q *Question) bool { return q.Basis == Cash }},
 	{name: "accrual", holds: func(q *Question) bool { return q.Basis != Cash }},
@@ -63,8 +63,8 @@ func (q *Question) ofFleet() bool {
 	return (q.Group == "total" || groups[q.Group].Of == "time") && len(q.Filters.Vehicles) == 0 && !q.chosen()
 }
 
-// ofBooks says whether sums of the books that know neither vehicles nor customers are enough.
-func (q *Question) ofBooks() bool {
+// ofLedgerDays says whether sums of the books by day are enough, which know neither vehicles nor customers.
+func (q *Question) ofLedgerDays() bool {
 	return (slices.Contains([]string{"total", "account", "channel"}, q.Group) || groups[q.Group].Of == "time") &&
 		len(q.Filters.Vehicles)+len(q.Filters.Customers) == 0 && !q.chosen()
 }

@@ -5,6 +5,9 @@ package together
 import (
 	"context"
 	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,7 +21,7 @@ const (
 // that what is answered was never read before it was asked for; who is alone waits for nobody. It is safe for
 // concurrent use.
 type Reads[K comparable, V any] struct {
-	most int // keys of one query, if nobody alone asks for more
+	most int // keys of one query that several ask
 	ask  func(ctx context.Context, keys []K) (map[K]V, error)
 
 	mu   sync.Mutex
@@ -27,27 +30,31 @@ type Reads[K comparable, V any] struct {
 
 // query is one that is to be sent, or was.
 type query[K comparable, V any] struct {
+	ctx   context.Context // of whoever was the first, without its end
 	keys  map[K]bool
-	until time.Time // when the last of those who wait for it gives up
-	sent  bool      // nobody joins it any more
-	done  chan struct{}
+	until time.Time     // when the last of those who wait for it gives up
+	sent  chan struct{} // closed when nobody joins it any more
+	done  chan struct{} // closed when it is answered
 	found map[K]V
 	err   error
 }
 
-// New returns reads by a query of so many keys, or of more if somebody alone asks for them. It is given every key once,
-// and returns what it finds; whoever gets a value shares it with others.
+// New returns reads by a query of at most so many keys; who asks for more asks alone. It is given every key once, and
+// returns what it finds; whoever gets a value shares it with others.
 func New[K comparable, V any](most int, ask func(ctx context.Context, keys []K) (map[K]V, error)) *Reads[K, V] {
 	return &Reads[K, V]{most: most, ask: ask}
 }
 
 // Of returns what is found by keys, and perhaps by those of others too. Who goes earlier cuts nothing.
 func (r *Reads[K, V]) Of(ctx context.Context, keys ...K) (map[K]V, error) {
-	until, ok := ctx.Deadline()
-	if !ok {
-		until = time.Now().Add(longest)
+	once := make(map[K]bool, len(keys))
+	for _, key := range keys {
+		once[key] = true
 	}
-	q := r.join(keys, until)
+	if len(once) > r.most { // which would hold the others up
+		return r.ask(ctx, slices.Collect(maps.Keys(once)))
+	}
+	q := r.join(ctx, once)
 	select {
 	case <-q.done:
 		return q.found, q.err
@@ -57,28 +64,43 @@ func (r *Reads[K, V]) Of(ctx context.Context, keys ...K) (map[K]V, error) {
 }
 
 // join adds keys to the query that is to be sent next.
-func (r *Reads[K, V]) join(keys []K, until time.Time) *query[K, V] {
+func (r *Reads[K, V]) join(ctx context.Context, keys map[K]bool) *query[K, V] {
+	until, ok := ctx.Deadline()
+	if !ok {
+		until = time.Now().Add(longest)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	q := r.last
-	if q == nil || q.sent || len(q.keys)+len(keys) > r.most {
+	if q == nil || q.under() || len(q.keys)+len(keys) > r.most {
 		before := q
-		q = &query[K, V]{keys: make(map[K]bool, len(keys)), done: make(chan struct{})}
+		q = &query[K, V]{ctx: context.WithoutCancel(ctx), keys: make(map[K]bool, len(keys)),
+			sent: make(chan struct{}), done: make(chan struct{})}
 		r.last = q
 		go r.send(q, before)
 	}
-	for _, key := range keys {
-		q.keys[key] = true
-	}
+	maps.Copy(q.keys, keys)
 	if until.After(q.until) {
 		q.until = until
 	}
 	return q
 }
 
+// under says whether a query is under way, or answered.
+func (q *query[K, V]) under() bool {
+	select {
+	case <-q.sent:
+		return true
+	default:
+		return false
+	}
+}
+
 // send asks a query when the one before is answered, or takes too long.
 func (r *Reads[K, V]) send(q, before *query[K, V]) {
+	defer close(q.done)
 	if before != nil {
+		<-before.sent
 		late := time.NewTimer(patient)
 		select {
 		case <-before.done:
@@ -87,25 +109,20 @@ func (r *Reads[K, V]) send(q, before *query[K, V]) {
 		late.Stop()
 	}
 	r.mu.Lock()
-	q.sent = true
-	keys := make([]K, 0, len(q.keys))
-	for key := range q.keys {
-		keys = append(keys, key)
-	}
+	close(q.sent)
 	r.mu.Unlock()
-	defer close(q.done)
 	// A panic is the error of those who wait: nobody's request is carried out here that would catch it.
 	defer func() {
 		if fell := recover(); fell != nil {
-			q.err = fmt.Errorf("ask together: %v", fell)
+			q.err = fmt.Errorf("ask together: %v\n%s", fell, debug.Stack())
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.last == q { // which keeps nothing that nobody waits for
+			r.last = nil
 		}
 	}()
-	ctx, cancel := context.WithDeadline(context.Background(), q.until)
+	ctx, cancel := context.WithDeadline(q.ctx, q.until)
 	defer cancel()
-	q.found, q.err = r.ask(ctx, keys)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.last == q { // which keeps nothing that nobody waits for
-		r.last = nil
-	}
+	q.found, q.err = r.ask(ctx, slices.Collect(maps.Keys(q.keys)))
 }

@@ -84,8 +84,7 @@ func TestAQueryThatTakesLongHoldsUpNobodyForLong(t *testing.T) {
 	})
 }
 
-// A failure is told to those who asked, and not to those who ask later; whoever goes away leaves the others their
-// answer.
+// A failure is told to those who asked, and not to those who ask later.
 func TestAFailureIsThatOfWhoAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
@@ -105,21 +104,93 @@ func TestAFailureIsThatOfWhoAsked(t *testing.T) {
 		if _, err := reads.Of(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "a bug") {
 			t.Errorf("%v", err)
 		}
-		answer = func() (map[string]int, error) { return map[string]int{"a": 1, "b": 2}, nil }
-		ctx, leave := context.WithCancel(t.Context())
+		answer = func() (map[string]int, error) { return map[string]int{"a": 1}, nil }
+		if found, err := reads.Of(t.Context(), "a"); err != nil || found["a"] != 1 {
+			t.Errorf("%v, %v", found, err)
+		}
+	})
+}
+
+// Whoever goes away leaves the others their answer, and who has little time leaves them as much as they have.
+func TestWhoGoesAwayCutsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var asked []int
+		reads := New(100, func(ctx context.Context, keys []string) (map[string]bool, error) {
+			mu.Lock()
+			asked = append(asked, len(keys))
+			mu.Unlock()
+			found := map[string]bool{}
+			for _, key := range keys {
+				found[key] = true
+			}
+			select {
+			case <-time.After(time.Second):
+				return found, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		})
 		var work sync.WaitGroup
-		work.Go(func() {
-			if _, err := reads.Of(ctx, "a"); !errors.Is(err, context.Canceled) {
-				t.Errorf("who went away: %v", err)
-			}
-		})
-		work.Go(func() {
-			time.Sleep(time.Millisecond)
-			leave()
-			if found, err := reads.Of(t.Context(), "b"); err != nil || found["b"] != 2 {
-				t.Errorf("%v, %v", found, err)
-			}
-		})
+		work.Go(func() { _, _ = reads.Of(t.Context(), "before") })
+		synctest.Wait()
+		leaving, leave := context.WithCancel(t.Context())
+		for _, who := range []struct {
+			key  string
+			ctx  context.Context
+			ends error
+		}{{"goes", leaving, context.Canceled}, {"in a hurry", t.Context(), context.DeadlineExceeded},
+			{"patient", t.Context(), nil}} {
+			work.Go(func() {
+				ctx, cancel := context.WithTimeout(who.ctx, 10*time.Second)
+				if who.ends == context.DeadlineExceeded {
+					ctx, cancel = context.WithTimeout(who.ctx, time.Second/2)
+				}
+				defer cancel()
+				found, err := reads.Of(ctx, who.key)
+				if !errors.Is(err, who.ends) || err == nil && !found[who.key] {
+					t.Errorf("%s: %v, %v", who.key, found, err)
+				}
+			})
+			synctest.Wait() // in this order
+		}
+		leave()
 		work.Wait()
+		if len(asked) != 2 || asked[1] != 3 {
+			t.Errorf("queries of %v keys", asked)
+		}
+	})
+}
+
+// However many wait, one more is asked each time that patience ends; and who asks for very much asks alone.
+func TestManyThatWaitDoNotComeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var begun []time.Duration
+		start := time.Now()
+		reads := New(2, func(_ context.Context, keys []int) (map[int]bool, error) {
+			if len(keys) < 3 {
+				mu.Lock()
+				begun = append(begun, time.Since(start))
+				mu.Unlock()
+			}
+			time.Sleep(10 * patient)
+			return map[int]bool{keys[0]: true}, nil
+		})
+		var work sync.WaitGroup
+		for n := range 5 {
+			work.Go(func() { _, _ = reads.Of(t.Context(), 2*n, 2*n+1) })
+			synctest.Wait()
+		}
+		if _, err := reads.Of(t.Context(), 1, 2, 3); err != nil || time.Since(start) != 10*patient {
+			t.Errorf("who asks for more than goes together waited until %s, %v", time.Since(start), err)
+		}
+		work.Wait()
+		for n, at := range begun {
+			if at != time.Duration(n)*patient {
+				t.Errorf("they are asked at %v", begun)
+				break
+			}
+		}
 	})
 }

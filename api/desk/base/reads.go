@@ -43,15 +43,15 @@ type Stored struct {
 	listed *together.Reads[fleet.AccountID, bool]
 }
 
-// mostTogether is of how many accounts something is asked together.
-const mostTogether = 100
+// mostAccounts is of how many accounts something is asked together.
+const mostAccounts = 100
 
 // NewStored returns what reads from a store.
 func NewStored(db driver.Conn) Stored {
 	listed := func(ctx context.Context, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
 		return query.AnyListed(ctx, db, accounts)
 	}
-	return Stored{db, together.New(mostTogether, listed)}
+	return Stored{db, together.New(mostAccounts, listed)}
 }
 
 // AnyListed is query.AnyListed of one account.

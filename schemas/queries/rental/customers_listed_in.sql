@@ -4,4 +4,4 @@
 SELECT DISTINCT account
 FROM customers
 WHERE account IN {accounts:Array(UInt64)} AND (risk_level = 'blocked' OR do_not_rent = 'true')
-SETTINGS max_threads = 1 -- it reads a granule at most: more threads cost more than they bring
+SETTINGS max_threads = 1 -- it reads few granules: more threads cost more than they bring
