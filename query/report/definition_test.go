@@ -147,8 +147,8 @@ func TestSpansBefore(t *testing.T) {
 
 // A report can be narrowed only by what its statement compares with something: not by what it asks to be away.
 func TestAFilterThatIsOnlyAskedForNarrowsNothing(t *testing.T) {
-	for name, want := range map[string]string{"profit_and_loss": "vehicles", "damage_recovery": "channels customers vehicles",
-		"maintenance_costs": "vehicles"} {
+	for name, want := range map[string]string{"profit_and_loss": "vehicles", "maintenance_costs": "vehicles",
+		"damage_recovery": "channels customers vehicles"} {
 		var got []string
 		for _, filter := range []string{"channels", "customers", "vehicles"} {
 			if Named(name).Takes(filter) {
@@ -159,7 +159,8 @@ func TestAFilterThatIsOnlyAskedForNarrowsNothing(t *testing.T) {
 			t.Errorf("%s can be narrowed by %v", name, got)
 		}
 	}
-	if d := Named("profit_and_loss"); d.Takes("tags") || d.Takes("classes") || strings.Contains(d.About, "Class and location") {
+	d := Named("profit_and_loss")
+	if d.Takes("tags") || d.Takes("classes") || strings.Contains(d.About, "Class and location") {
 		t.Errorf("profit and loss is of vehicles that have something in common: %s", d.About)
 	}
 }
