@@ -24,9 +24,9 @@ type knownTrackers[K comparable] struct {
 
 	mu       sync.Mutex // guards what follows
 	found    *lru.Cache[K, knownTracker]
-	writes   int       // by this process
-	written  map[K]int // after how many writes each of those was written that were written lately
-	lately   int       // from which write on that is known
+	writes   int       // how many this process made
+	written  map[K]int // which of them was the last of a name
+	lately   int       // a look that began before this one is not remembered: what was written then is forgotten
 	used     time.Time // newest question
 	watched  time.Time // all that was older than what was written until then is forgotten
 	watching bool

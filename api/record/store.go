@@ -338,7 +338,7 @@ func (r *revision) alone() *revision {
 }
 
 // mostTogether is how many records are read together that several ask for.
-const mostTogether = 64
+const mostTogether = 200
 
 // readNewest reads the newest revisions of records of any accounts.
 func (s *Store) readNewest(ctx context.Context, refs []writtenRef) (map[writtenRef]*revision, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/motorpool/fleet/api/record"
 )
 
-// TestWhatIsReadTogetherIsOfItsAccount has many read at once, of two accounts whose records have the same ids: some with
-// several revisions, some archived, some not there. Each gets what it would get alone.
+// TestWhatIsReadTogetherIsOfItsAccount has many read at once, of two accounts whose records have the same ids: some
+// with several revisions, some archived, some not there. Each gets what it would get alone.
 func TestWhatIsReadTogetherIsOfItsAccount(t *testing.T) {
 	store, _, _ := twoStores(t)
 	log := record.NewLog(store, record.Vehicles)

@@ -151,8 +151,8 @@ var all = func() map[string]*Definition {
 	return all
 }()
 
-// Takes says whether a parameter that is a filter can narrow the report: whether its statement does more with it than to
-// ask if it is there.
+// Takes says whether a parameter that is a filter can narrow the report: whether its statement does more with it than
+// to ask if it is there.
 func (d *Definition) Takes(parameter string) bool { return d.narrowed[parameter] }
 
 // Spans says whether the report looks at the span before by itself.

@@ -30,7 +30,7 @@ type Reads[K comparable, V any] struct {
 
 // query is one that is to be sent, or was.
 type query[K comparable, V any] struct {
-	ctx   context.Context // of whoever was the first, without its end
+	ctx   context.Context // of whoever was the first, without its end: what it asks of the store holds for all
 	keys  map[K]bool
 	until time.Time     // when the last of those who wait for it gives up
 	sent  chan struct{} // closed when nobody joins it any more
@@ -47,6 +47,9 @@ func New[K comparable, V any](most int, ask func(ctx context.Context, keys []K) 
 
 // Of returns what is found by keys, and perhaps by those of others too. Who goes earlier cuts nothing.
 func (r *Reads[K, V]) Of(ctx context.Context, keys ...K) (map[K]V, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
 	once := make(map[K]bool, len(keys))
 	for _, key := range keys {
 		once[key] = true

@@ -108,6 +108,10 @@ func TestAFailureIsThatOfWhoAsked(t *testing.T) {
 		if found, err := reads.Of(t.Context(), "a"); err != nil || found["a"] != 1 {
 			t.Errorf("%v, %v", found, err)
 		}
+		answer = func() (map[string]int, error) { return nil, broken }
+		if found, err := reads.Of(t.Context()); err != nil || found != nil {
+			t.Errorf("who asks for nothing: %v, %v", found, err)
+		}
 	})
 }
 
