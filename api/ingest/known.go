@@ -26,7 +26,7 @@ type knownTrackers[K comparable] struct {
 	found    *lru.Cache[K, knownTracker]
 	writes   int       // how many this process made
 	written  map[K]int // which of them was the last of a name
-	lately   int       // a look that began before this one is not remembered: what was written then is forgotten
+	lately   int       // looks that began before this write are not remembered, as it is not known what was written then
 	used     time.Time // newest question
 	watched  time.Time // all that was older than what was written until then is forgotten
 	watching bool

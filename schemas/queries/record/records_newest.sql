@@ -5,10 +5,10 @@
 SELECT account, CAST(kind, 'String'), id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body
 FROM record_log
 WHERE (account, kind, id, revision) IN (
-	SELECT account, kind, id, max(revision)
-	FROM record_log
-	WHERE (account, kind, id) IN arrayZip({accounts:Array(UInt64)}, {kinds:Array(String)}, {ids:Array(UInt64)})
-	GROUP BY account, kind, id
+    SELECT account, kind, id, max(revision)
+    FROM record_log
+    WHERE (account, kind, id) IN arrayZip({accounts:Array(UInt64)}, {kinds:Array(String)}, {ids:Array(UInt64)})
+    GROUP BY account, kind, id
 )
 LIMIT 1 BY account, kind, id
 SETTINGS enable_shared_storage_snapshot_in_query = 1, max_threads = 1 -- it reads a granule or two of each: more threads cost more than they bring
