@@ -37,10 +37,11 @@ func TestIDSourceNeverRepeatsAndNeverGoesBack(t *testing.T) {
 		now = now.Add(-time.Millisecond) // a clock that runs backwards
 		return now
 	})
+	next := []func() uint64{source.Next, source.NextOfMany}
 	var last uint64
-	for range 20_000 { // more than one millisecond's sequence
-		id := source.Next()
-		if id <= last {
+	for i := range 20_000 { // more than one millisecond's sequence
+		id := next[i/3%2]()
+		if id <= last || id>>12&(fleet.Nodes-1) != 7 {
 			t.Fatalf("%d after %d", id, last)
 		}
 		last = id
@@ -48,6 +49,20 @@ func TestIDSourceNeverRepeatsAndNeverGoesBack(t *testing.T) {
 	other := fleet.NewIDSource(8, func() time.Time { return now })
 	if fleet.NewIDSource(7, func() time.Time { return now }).Next() == other.Next() {
 		t.Fatal("two nodes made the same identity")
+	}
+}
+
+func TestWhatIsMadeTogetherHasNoIDOfWhatIsMadeAlone(t *testing.T) {
+	still := func() time.Time { return time.UnixMilli(1_700_000_000_000) }
+	one, other := fleet.NewIDSource(7, still), fleet.NewIDSource(7, still) // two processes by mistake under one number
+	alone := make(map[uint64]bool)
+	for range 5000 {
+		alone[one.Next()] = true
+	}
+	for range 5000 {
+		if id := other.NextOfMany(); alone[id] {
+			t.Fatalf("%d is made twice", id)
+		}
 	}
 }
 

@@ -187,13 +187,20 @@ func (s *IDSource) Lease(node uint64, until time.Time) {
 }
 
 // Next returns an identity greater than every one this source returned before.
-func (s *IDSource) Next() uint64 {
+func (s *IDSource) Next() uint64 { return s.next(0) }
+
+// NextOfMany is Next for what is made together with others. No source returns the same from Next: what is made by
+// itself is settled by its token, which nothing has that is made with others.
+func (s *IDSource) NextOfMany() uint64 { return s.next(1) }
+
+// next returns the next identity of which the sequence ends in that bit.
+func (s *IDSource) next(bit uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	pair := IDOf(now) >> 22 << 12
-	if pair <= s.last {
-		pair = s.last + 1
+	pair := max(IDOf(now)>>22<<12, s.last+1)
+	if pair&1 != bit {
+		pair++
 	}
 	s.last = pair
 	node := s.node

@@ -155,6 +155,17 @@ func TestBatchesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
 		})
 	}
 	all.Wait()
+	// Beside them single ones, which do not look what a batch has made.
+	for n, w := range []*world{first, second} {
+		for i := range 4 {
+			want := fmt.Sprintf("alone %d-%d", n, i)
+			id := w.vehicle(`{"make":"A","model":"B","nickname":"` + want + `"}`)
+			if made[id] != "" {
+				t.Errorf("%s has the id of %s", want, made[id])
+			}
+			made[id] = want
+		}
+	}
 	for id, want := range made {
 		wantEqual(t, id, first.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["nickname"], want)
 	}

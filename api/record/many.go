@@ -20,10 +20,11 @@ const claimsAtOnce = 12
 // records follow.
 const manyMost = 100
 
-// CreateMany writes the first revisions of new records, of which the ids come from Store.NextID, and returns the error
-// of each, nil for those that were made. It promises what Create does for each of them, and costs a fraction: what can
-// be read and written together is, and only the claims on unique values are single inserts, as each of them must be
-// able to lose. The records do not stand or fall together. Where an id is taken, ids has another one afterwards.
+// CreateMany writes the first revisions of new records, of which the ids come from Store.NextIDOfMany, and returns the
+// error of each, nil for those that were made. It promises what Create does for each of them, and costs a fraction:
+// what can be read and written together is, and only the claims on unique values are single inserts, as each of them
+// must be able to lose. The records do not stand or fall together. Where an id is taken, ids has another one
+// afterwards.
 func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
 	errs := make([]error, len(ids))
 	if l.store.draft != nil {
@@ -94,7 +95,9 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 			good[at] = false
 		}
 	}
-	// What did not go the short way goes the long one, which tells why it cannot be.
+	// What did not go the short way goes the long one, which tells why it cannot be. It looks first whose the id is:
+	// who made many has no token that would tell.
+	by.Again = true
 	for i := range ids {
 		if good[i] {
 			continue

@@ -120,7 +120,8 @@ func (s *Store) Abandoned() time.Duration { return s.cfg.Abandoned }
 func (s *Store) fresh() time.Duration { return s.cfg.Deadline / 2 }
 
 // Young says that an id came from NextID so lately that the server still knows the token of whatever was created under
-// it: a creation that nobody tried before need not look first whether the record is there.
+// it: a creation that nobody tried before need not look first whether the record is there. What was made with others
+// (Log.CreateMany) has no such token; its ids come from NextIDOfMany, which makes none that NextID makes.
 func (s *Store) Young(id uint64) bool {
 	age := time.Since(fleet.IDTime(id))
 	return s.draft == nil && -s.fresh() < age && age < s.fresh()
@@ -128,6 +129,9 @@ func (s *Store) Young(id uint64) bool {
 
 // NextID returns an id for a record to be.
 func (s *Store) NextID() uint64 { return s.ids.Next() }
+
+// NextIDOfMany returns an id for a record to be that Log.CreateMany makes.
+func (s *Store) NextIDOfMany() uint64 { return s.ids.NextOfMany() }
 
 // revision is one row of record_log.
 type revision struct {

@@ -78,7 +78,7 @@ func (s *Resource[T]) batch(w http.ResponseWriter, r *http.Request) error {
 	var work errgroup.Group
 	work.SetLimit(batchAtOnce)
 	for i, item := range items {
-		if ids[i] = s.Server.Store.NextID(); ExchangeOf(r.Context()).Ticket != nil {
+		if ids[i] = s.Server.Store.NextIDOfMany(); ExchangeOf(r.Context()).Ticket != nil {
 			ids[i] = DerivedRecordID(s.Server.NewID(r), i)
 		}
 		work.Go(func() error {

@@ -92,7 +92,7 @@ func (a *API) importFences(w http.ResponseWriter, r *http.Request, s *rest.Resou
 			}
 			continue
 		}
-		ids, bodies, from = append(ids, a.Store.NextID()), append(bodies, body), append(from, i)
+		ids, bodies, from = append(ids, a.Store.NextIDOfMany()), append(bodies, body), append(from, i)
 	}
 	for n, err := range a.geofences.CreateMany(r.Context(), rest.Author(r), auth.From(r.Context()).Account, ids, bodies) {
 		if err != nil {

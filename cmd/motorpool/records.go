@@ -107,7 +107,7 @@ func (r *records) registerVehicles(ctx context.Context, account fleet.AccountID,
 			VehicleFields: reg.vehicle, Status: record.VehicleAvailable, StatusSince: record.InstantOf(time.Now()),
 		}
 		body.ExternalRefs = refTo(reg)
-		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
+		ids, bodies = append(ids, r.store.NextIDOfMany()), append(bodies, body)
 	}
 	for i, err := range r.vehicles.CreateMany(ctx, record.Author{Actor: commandLine.Actor, Command: record.NewCommand()},
 		account, ids, bodies) {
@@ -147,7 +147,7 @@ func (r *records) registerDevices(ctx context.Context, account fleet.AccountID, 
 		if err := body.Assign(vehicle, time.Time{}); err != nil {
 			return err
 		}
-		ids, bodies = append(ids, r.store.NextID()), append(bodies, body)
+		ids, bodies = append(ids, r.store.NextIDOfMany()), append(bodies, body)
 		uniqueIDs[reg.identifier] = reg.uniqueID
 	}
 	given := make([]string, len(bodies))
