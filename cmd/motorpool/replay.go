@@ -127,7 +127,7 @@ func (c *replayCommand) Run(ctx context.Context, s settings, o output) error {
 		fmt.Fprintf(o.err, "%d rows sent\n", r.sent)
 		return nil
 	}
-	result, err := r.wait(ctx, db)
+	result, err := r.wait(ctx, db, kafka)
 	if err != nil {
 		return err
 	}

@@ -20,16 +20,16 @@ const (
 	waitPoll   = 100 * time.Millisecond
 	waitAsk    = 15 * time.Second
 	waitGiveUp = 3 * time.Minute
-	waitQuiet  = 3 * time.Second // after what was sent more than once; it may still come
 )
 
 // wait returns when the outcomes of the run add up to what was sent. A report whose device the pipeline did not know
-// yet was kept apart and comes back; after --register that is expected of all of them.
-func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error) {
+// yet was kept apart and comes back; after --register that is expected of all of them. What was sent more than once may
+// be there twice, and stand for rows that are still to come: then all that is on the topics must be worked through.
+func (r *replay) wait(ctx context.Context, db driver.Conn, topics topic.Config) (query.Outcome, error) {
 	bar := r.progress("working", max(1, r.sent))
 	defer func() { _ = bar.Finish() }()
 	var last int64
-	moved, asked := time.Now(), false
+	moved, asked, through := time.Now(), false, r.again == 0
 	for {
 		o, err := query.RunOutcome(ctx, db, r.run)
 		if err != nil && ctx.Err() != nil {
@@ -43,8 +43,15 @@ func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error
 			last, moved, asked = progress, time.Now(), false
 			_ = bar.Set64(max(0, progress))
 		}
-		if err == nil && o.Read >= r.sent && apart <= 0 && (r.again == 0 || time.Since(moved) > waitQuiet) {
-			return o, nil
+		if err == nil && o.Read >= r.sent && apart <= 0 {
+			if through {
+				return o, nil
+			}
+			if err := r.waitIngested(ctx, topics); err != nil {
+				return o, err
+			}
+			through = true
+			continue
 		}
 		switch silent := time.Since(moved); {
 		case silent > waitGiveUp:
@@ -61,6 +68,16 @@ func (r *replay) wait(ctx context.Context, db driver.Conn) (query.Outcome, error
 }
 
 var errNoPipeline = errors.New("the pipeline does not answer")
+
+// waitIngested returns when all that is on the topics of ingest by now is stored or refused.
+func (r *replay) waitIngested(ctx context.Context, topics topic.Config) error {
+	client, err := topics.Client()
+	if err != nil {
+		return err
+	}
+	defer topic.Disconnect(client)
+	return r.waitGroup(ctx, client, r.Group, topics.Ingest())
+}
 
 // waitDerived returns when everything that follows from what is stored by now has been derived: trips, visits, alerts
 // and their events' records. What goes on at the newest fix stays open until silence or a later fix ends it.
