@@ -3,7 +3,7 @@
 // measures many open streams, "loadtest bookings" the interface over a million bookings, "loadtest reports" the reports
 // over ten years of 5,000 vehicles, "loadtest screens" what open screens ask for again and again, "loadtest history"
 // pages of what was of one vehicle, "loadtest fixes" fixes that are reported one by one, "loadtest imports" bookings
-// that are imported.
+// that are imported, "loadtest offers" what is free and what it costs.
 package main
 
 import (
@@ -49,6 +49,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if len(args) > 0 && args[0] == "imports" {
 		return runImports(ctx, args[1:])
+	}
+	if len(args) > 0 && args[0] == "offers" {
+		return runOffers(ctx, args[1:])
 	}
 	if len(args) > 0 && args[0] == "fixes" {
 		return runFixes(ctx, args[1:])

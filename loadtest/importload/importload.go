@@ -77,19 +77,27 @@ type load struct {
 // file makes what bookings name, and returns the CSV of them: by time, as another system would write it, and so each
 // vehicle again and again.
 func (l *load) file(ctx context.Context) (string, error) {
-	var place, class struct{ ID string }
-	if err := l.do(ctx, "POST", "/v1/locations", "application/json", `{"name":"Airport","timezone":"America/Chicago",
-		"taxes":[{"name":"Tax","rate_bp":825}]}`, &place); err != nil {
-		return "", err
+	var places, classes []string
+	for i := range 2 {
+		var place struct{ ID string }
+		if err := l.do(ctx, "POST", "/v1/locations", "application/json", fmt.Sprintf(`{"name":"Airport %d",
+			"timezone":"America/Chicago","taxes":[{"name":"Tax","rate_bp":825}]}`, i), &place); err != nil {
+			return "", err
+		}
+		places = append(places, place.ID)
 	}
-	if err := l.do(ctx, "POST", "/v1/vehicle_classes", "application/json", `{"name":"Compact","buffer_after_minutes":60,
-		"daily_rate":{"amount":5900,"currency":"USD"}}`, &class); err != nil {
-		return "", err
+	for i := range 5 {
+		var class struct{ ID string }
+		if err := l.do(ctx, "POST", "/v1/vehicle_classes", "application/json", fmt.Sprintf(`{"name":"Class %d",
+			"buffer_after_minutes":60,"daily_rate":{"amount":%d,"currency":"USD"}}`, i, 5900+i*1000), &class); err != nil {
+			return "", err
+		}
+		classes = append(classes, class.ID)
 	}
 	var vehicles, customers strings.Builder
 	for i := range l.o.Vehicles {
 		fmt.Fprintf(&vehicles, `{"make":"Kia","model":"Niro","year":2024,"license_plate":"P%05d","vehicle_class_id":%q,"home_location_id":%q}`+"\n",
-			i, class.ID, place.ID)
+			i, classes[i%len(classes)], places[i%len(places)])
 	}
 	for i := range l.o.Customers {
 		fmt.Fprintf(&customers, `{"first_name":"Ada","last_name":"Number %d","email":"ada%d@example.com","phone":"+1512555%04d","date_of_birth":"19%02d-0%d-1%d","licence":{"number":"D%07d","country":"US","region":"TX","expires_on":"2100-01-01"}}`+"\n",
