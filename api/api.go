@@ -18,7 +18,6 @@ import (
 	"github.com/motorpool/fleet/api/console"
 	"github.com/motorpool/fleet/api/desk"
 	"github.com/motorpool/fleet/api/desk/audit"
-	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/desk/event"
 	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/hook"
@@ -85,7 +84,8 @@ func New(cfg rest.Config, deps Deps) (*API, error) {
 	}
 	s.Kinds = kinds
 	d := desk.New(s.Store, s.DB, s.Now, s.Log)
-	d.Reads = recalled{base.NewStored(s.DB), s.Roster}
+	recalled := newRecalled(s)
+	d.Reads, d.Fleet = recalled, recalled
 	event.Announce(s.Store, deps.Events)
 	d.Sender.Traccar, d.Audit.To = deps.Traccar, deps.Events
 	a := &API{

@@ -5,18 +5,110 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/query"
 )
 
-// recalled is what commands of the desk read of the store, with what memory has from there.
+// recalled is what the desk reads of the store, with what memory has from there.
 type recalled struct {
 	base.Stored
-	roster *roster.Roster
+	server    *rest.Server
+	roster    *roster.Roster
+	vehicles  *roster.Decoded[record.Record[record.Vehicle]]
+	calendars *roster.Calendars[heldOf]
+}
+
+// mostVehicles bounds the vehicles of an account that are kept decoded: of more, a search reads them from the store.
+const mostVehicles = 5000
+
+// heldOf is what a calendar in memory holds.
+type heldOf struct {
+	class bool
+	holds []calendar.Hold // with when they lapse, and whether they are open
+}
+
+func newRecalled(s *rest.Server) recalled {
+	return recalled{base.NewStored(s.DB), s, s.Roster,
+		roster.NewDecoded(s.Roster, &query.Vehicles, mostVehicles, base.Decoded[record.Vehicle]),
+		roster.NewCalendars(s.Roster, func(c query.Calendar) heldOf {
+			h := heldOf{c.OfClass, base.HoldsFrom(c.Holds)}
+			for i, kept := range c.Holds {
+				h.holds[i].Expires, h.holds[i].Open = record.InstantOf(kept.Expires), kept.Open
+			}
+			return h
+		})}
+}
+
+// Rentable returns those of the vehicles in memory that base.CanBeRented.
+func (r recalled) Rentable(ctx context.Context, account fleet.AccountID,
+	classes []string) ([]*record.Record[record.Vehicle], error) {
+	all, ok, err := r.vehicles.All(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		defer r.roster.Showed(account, &query.Vehicles)
+		return r.Stored.Rentable(ctx, account, classes)
+	}
+	some := make([]*record.Record[record.Vehicle], 0, len(all))
+	for _, v := range all {
+		if base.CanBeRented(&v.Body) && (classes == nil || slices.Contains(classes, v.Body.ClassID)) {
+			some = append(some, v)
+		}
+	}
+	return some, nil
+}
+
+// RecordsByID is query.RecordsByID.
+func (r recalled) RecordsByID(ctx context.Context, l *query.Listing, account fleet.AccountID,
+	ids []uint64) (map[uint64]query.Stored, error) {
+	return r.server.RecordsByID(ctx, l, account, ids)
+}
+
+// Busy finds what memory has of calendars, unless it is asked for what was over too long ago.
+func (r recalled) Busy(ctx context.Context, account fleet.AccountID, from, now time.Time) (base.Busy, error) {
+	find, ok := r.calendars.Of(ctx, account)
+	if !ok || from.Before(now.Add(-roster.HeldSince)) {
+		defer r.roster.Wrote(account, calendar.Kind.Name)
+		return r.Stored.Busy(ctx, account, from, now)
+	}
+	of := func(class bool) func(uint64) []calendar.Hold {
+		return func(id uint64) (holds []calendar.Hold) {
+			find(id, func(h *heldOf) {
+				if h.class == class {
+					holds = standing(h.holds, from, now)
+				}
+			})
+			return holds
+		}
+	}
+	return base.Busy{Vehicle: of(false), Class: of(true)}, nil
+}
+
+// standing are those of the holds of a calendar that end after an instant and have not lapsed at another. Mostly these
+// are all from one of them on, and nothing is copied.
+func standing(holds []calendar.Hold, from, now time.Time) []calendar.Hold {
+	over := func(h *calendar.Hold) bool { return h.Lapsed(now) || !h.Lasting(now).Until.After(from) }
+	for len(holds) > 0 && over(&holds[0]) {
+		holds = holds[1:]
+	}
+	if !slices.ContainsFunc(holds, func(h calendar.Hold) bool { return h.Open || over(&h) }) {
+		return holds
+	}
+	var left []calendar.Hold
+	for i := range holds {
+		if h := holds[i].Lasting(now); !over(&h) {
+			left = append(left, h)
+		}
+	}
+	return left
 }
 
 // mostPlans bounds the rate plans that are looked through in memory.

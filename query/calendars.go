@@ -36,6 +36,55 @@ func HoldsAt(holds []Hold, now time.Time) []Hold {
 	return left
 }
 
+// Calendar is what is held of a vehicle, or was booked of a class without one.
+type Calendar struct {
+	ID      uint64
+	OfClass bool
+	Holds   []Hold // by From, also those that have lapsed
+}
+
+// Calendars returns the calendars of an account that hold anything that ends after an instant, or is open: of these
+// ids, or all with nil.
+func Calendars(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64,
+	since time.Time) ([]Calendar, error) {
+	narrowed, only := narrow(ids)
+	return schemas.AllRows(ctx, db, "read calendars", schemas.Query("calendar_holds"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only),
+		clickhouse.Named("since", since.UnixMilli()),
+	}, func(c *Calendar, row schemas.Row) (err error) {
+		c.ID, c.Holds, err = scanHolds(row, &c.OfClass)
+		return err
+	})
+}
+
+// narrow says whether ids narrow a question, and to which.
+func narrow(ids []uint64) (uint8, []uint64) {
+	if ids == nil {
+		return 0, []uint64{}
+	}
+	return 1, append([]uint64{}, ids...)
+}
+
+// scanHolds reads a calendar, and what its row has more.
+func scanHolds(row schemas.Row, more ...any) (id uint64, holds []Hold, err error) {
+	var refs, begins, ends []string
+	var froms, untils, expires []time.Time
+	var open []bool
+	columns := []any{&id, &refs, &froms, &untils, &expires, &begins, &ends, &open}
+	if err := row.Scan(append(columns, more...)...); err != nil {
+		return 0, nil, err
+	}
+	holds = make([]Hold, len(refs))
+	for i := range refs {
+		holds[i] = Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC(), Begins: begins[i], Ends: ends[i],
+			Open: open[i]}
+		if expires[i].UnixMilli() != 0 {
+			holds[i].Expires = expires[i].UTC()
+		}
+	}
+	return id, holds, nil
+}
+
 // BusyVehicles returns the holds that overlap [from, until), by vehicle; those that have lapsed at now do not count.
 // It looks at the vehicles of a class, 0 for any, and, unless ids is nil, at these ids only. Vehicles that are free
 // have no entry.
@@ -59,10 +108,7 @@ func BookedClasses(ctx context.Context, db driver.Conn, account fleet.AccountID,
 
 func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, class string, ids []uint64,
 	from, until, now time.Time) (map[uint64][]Hold, error) {
-	narrowed, only := uint8(0), []uint64{}
-	if ids != nil {
-		narrowed, only = 1, append(only, ids...)
-	}
+	narrowed, only := narrow(ids)
 	busy := map[uint64][]Hold{}
 	err := schemas.EachRow(ctx, db, "read busy vehicles", schemas.Query("busy_vehicles"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", kind), clickhouse.Named("class", class),
@@ -70,21 +116,11 @@ func busy(ctx context.Context, db driver.Conn, account fleet.AccountID, kind, cl
 		clickhouse.Named("from", from.UnixMilli()), clickhouse.Named("until", until.UnixMilli()),
 		clickhouse.Named("now", now.UnixMilli()),
 	}, func(row schemas.Row) error {
-		var id uint64
-		var refs, begins, ends []string
-		var froms, untils, expires []time.Time
-		var open []bool
-		if err := row.Scan(&id, &refs, &froms, &untils, &expires, &begins, &ends, &open); err != nil {
+		id, holds, err := scanHolds(row)
+		if err != nil {
 			return err
 		}
-		for i := range refs {
-			h := Hold{Ref: refs[i], From: froms[i].UTC(), Until: untils[i].UTC(), Begins: begins[i], Ends: ends[i],
-				Open: open[i]}
-			if expires[i].UnixMilli() != 0 {
-				h.Expires = expires[i].UTC()
-			}
-			busy[id] = append(busy[id], h)
-		}
+		busy[id] = holds
 		return nil
 	})
 	return busy, err

@@ -61,6 +61,9 @@ type Hold struct {
 	Bid uint64 `json:"bid,omitempty"`
 }
 
+// ForEver is when a retired or archived vehicle's hold on its own calendar ends: after all others.
+var ForEver = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // Overlaps says whether two half-open periods share a moment.
 func (h *Hold) Overlaps(from, until time.Time) bool {
 	return h.From.Before(until) && from.Before(h.Until.Time)

@@ -16,6 +16,23 @@ type Vehicle struct {
 	Place string    // the location where it is; empty if nobody knows
 	Since time.Time // holds that ended until then have brought it there already
 	Holds []Hold    // that count (see Standing)
+
+	settled bool // it stays at Place, by all of Holds
+}
+
+// Settle notes whether the vehicle stays at its place, for who asks many times where it will be. Its holds must not be
+// changed afterwards; With is for that.
+func (v *Vehicle) Settle() { v.settled = v.Place != "" && v.stays() }
+
+// With is the vehicle with a hold more.
+func (v *Vehicle) With(h Hold) *Vehicle {
+	more := v.holding(append(slices.Clone(v.Holds), h))
+	return &more
+}
+
+// holding is the vehicle with other holds.
+func (v *Vehicle) holding(holds []Hold) Vehicle {
+	return Vehicle{ID: v.ID, Place: v.Place, Since: v.Since, Holds: holds}
 }
 
 // Standing returns the holds that count at an instant: without those that have lapsed, and open ones as they last.
@@ -33,6 +50,9 @@ func (c *Calendar) Standing(now time.Time) []Hold {
 // holds of one holder do not count; empty if nobody knows. Before one that has brought it to where it is, it was where
 // that began.
 func (v *Vehicle) At(t time.Time, without string) string {
+	if v.settled {
+		return v.Place
+	}
 	place, last := v.Place, v.Since
 	var next *Hold
 	for i := range v.Holds {
@@ -106,8 +126,7 @@ func (v *Vehicle) Misplaced(h *Hold) *Misplaced {
 // does not count.
 func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
 	with := func(h *Hold) *Vehicle {
-		other := *v
-		other.Holds = slices.DeleteFunc(slices.Clone(v.Holds), func(o Hold) bool { return o.Ref == ref })
+		other := v.holding(slices.DeleteFunc(slices.Clone(v.Holds), func(o Hold) bool { return o.Ref == ref }))
 		if h != nil {
 			other.Holds = append(other.Holds, *h)
 		}
@@ -135,11 +154,16 @@ func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
 }
 
 // Serves says whether a vehicle can be given to a booking: nobody else has it, and it is in the right place.
-func (v *Vehicle) Serves(h *Hold) bool {
-	return !slices.ContainsFunc(v.Holds, func(o Hold) bool {
-		return o.Ref != h.Ref && h.Overlaps(o.From.Time, o.Until.Time)
-	}) &&
-		v.Misplaced(h) == nil
+func (v *Vehicle) Serves(h *Hold) bool { return v.Free(h) && v.Misplaced(h) == nil }
+
+// Free says whether nobody else has a vehicle while a hold lasts.
+func (v *Vehicle) Free(h *Hold) bool {
+	for i := range v.Holds {
+		if o := &v.Holds[i]; h.Overlaps(o.From.Time, o.Until.Time) && o.Ref != h.Ref {
+			return false
+		}
+	}
+	return true
 }
 
 // Room is what a class has: its vehicles, and the bookings of it that have no vehicle yet.
@@ -256,7 +280,7 @@ func (r *Room) without(ref string) Room {
 	}
 	rest := Room{Vehicles: slices.Clone(r.Vehicles), Booked: drop(r.Booked), OverbookingBP: r.OverbookingBP}
 	for i := range rest.Vehicles {
-		rest.Vehicles[i].Holds = drop(rest.Vehicles[i].Holds)
+		rest.Vehicles[i] = rest.Vehicles[i].holding(drop(rest.Vehicles[i].Holds))
 	}
 	return rest
 }
@@ -272,7 +296,7 @@ func (r *Room) with(b *Bid) *Room {
 		more.Vehicles = slices.Clone(r.Vehicles)
 		for i := range more.Vehicles {
 			if v := &more.Vehicles[i]; v.ID == b.Vehicle {
-				v.Holds = append(slices.Clone(v.Holds), b.Hold)
+				more.Vehicles[i] = *v.With(b.Hold)
 			}
 		}
 	}

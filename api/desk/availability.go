@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
+	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/desk/holding"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/price"
@@ -58,14 +58,20 @@ type Availability struct {
 func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Search) (Availability, error) {
 	f := search.Fields
 	f.VehicleID, f.VehicleClassID, f.Channel = "", "", cmp.Or(f.Channel, "direct")
-	s := &searching{d: d, account: account, now: d.Now(), fields: f, prices: map[priceKey]priced{},
-		there: map[uint64]*calendar.Vehicle{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{},
-		Availability: Availability{Not: map[string]int{}}}
 	if err := checkPeriod(&f); err != nil {
-		return s.Availability, err
+		return Availability{}, err
 	}
-	if err := s.read(ctx, search.Classes); err != nil {
-		return s.Availability, err
+	var s *searching
+	err := d.Recalling(func(lookup bool) error {
+		s = &searching{d: d, account: account, now: d.Now(), fields: f, prices: map[priceKey]priced{},
+			holds: map[holdKey]calendar.Hold{}, rooms: map[uint64]*calendar.Room{}, spare: map[*calendar.Hold]int{},
+			Availability: Availability{Not: map[string]int{}}}
+		m := base.NewMemory()
+		m.Lookup = lookup
+		return s.read(m.In(ctx), search.Classes)
+	})
+	if err != nil {
+		return Availability{}, err
 	}
 	s.judgeVehicles()
 	s.judgeClasses()
@@ -82,18 +88,26 @@ type searching struct {
 
 	base     Resolved // what is the same for all: customer, drivers, named locations, named rate plan
 	home     string   // time zone of the account
-	vehicles []record.Record[record.Vehicle]
+	vehicles []*record.Record[record.Vehicle]
+	looked   []lookedAt // the same
 	classes  map[uint64]*record.Record[record.VehicleClass]
-	places   map[uint64]*record.Record[record.Location]
+	places   map[string]*record.Record[record.Location] // by their ids as text
 	plans    map[uint64]*record.Record[record.RatePlan]
-	fitting  map[string][]query.PlanInUse // by local day of pickup
-	busy     map[uint64][]query.Hold
-	booked   map[uint64][]query.Hold
-	there    map[uint64]*calendar.Vehicle // by id
-	rooms    map[uint64]*calendar.Room    // by class
-	spare    map[*calendar.Hold]int       // of what is booked of classes
+	fitting  map[string][]query.PlanInUse // by time zone of the pickup
+	busy     base.Busy
+	rooms    map[uint64]*calendar.Room // by class
+	spare    map[*calendar.Hold]int    // of what is booked of classes
 
 	prices map[priceKey]priced
+	holds  map[holdKey]calendar.Hold
+}
+
+// lookedAt is a vehicle that is looked at.
+type lookedAt struct {
+	*record.Record[record.Vehicle]
+	class *record.Record[record.VehicleClass]
+	there calendar.Vehicle
+	at    *record.Record[record.Location] // where it is picked up: where it will be, or where it is asked for
 }
 
 // mostBuffer is the longest buffer that vehicles and classes may have.
@@ -129,15 +143,11 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 		return err
 	})
 	group.Go(func() (err error) {
-		s.vehicles, err = decoded[record.Vehicle](s.account)(query.RentableVehicles(inner, d.DB, s.account, classes))
+		s.vehicles, err = d.Fleet.Rentable(inner, s.account, classes)
 		return err
 	})
 	group.Go(func() (err error) {
-		s.busy, err = query.BusyVehicles(inner, d.DB, s.account, 0, nil, from, holding.ForEver, s.now)
-		return err
-	})
-	group.Go(func() (err error) {
-		s.booked, err = query.BookedClasses(inner, d.DB, s.account, nil, from, holding.ForEver, s.now)
+		s.busy, err = d.Fleet.Busy(inner, s.account, from, s.now)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -151,56 +161,101 @@ func (s *searching) read(ctx context.Context, classes []string) error {
 
 // readMore reads what the vehicles name, and the rate plans.
 func (s *searching) readMore(ctx context.Context, wanted []string) error {
-	var classes, places []uint64
+	classes, places := idsOf{prefix: fleet.ClassPrefix}, idsOf{prefix: fleet.LocationPrefix}
 	for _, text := range wanted {
-		id, _ := fleet.ParseID(fleet.ClassPrefix, text)
-		classes = append(classes, id)
+		classes.add(text)
 	}
-	for i := range s.vehicles {
-		v := &s.vehicles[i].Body
-		if id, err := fleet.ParseID(fleet.ClassPrefix, v.ClassID); err == nil && !slices.Contains(classes, id) {
-			classes = append(classes, id)
-		}
-		there := holding.VehicleWith(&s.vehicles[i], append(holding.HoldsFrom(s.busy[s.vehicles[i].ID]),
-			holding.Away(s.vehicles[i].ID, &v.VehicleFields, s.now, v.Timezone, s.home)...))
-		s.there[there.ID] = &there
-		ends := []string{there.Place}
-		for i := range there.Holds {
-			ends = append(ends, there.Holds[i].Ends)
-		}
-		for _, text := range ends {
-			if id, err := fleet.ParseID(fleet.LocationPrefix, text); err == nil && !slices.Contains(places, id) {
-				places = append(places, id)
-			}
+	s.looked = make([]lookedAt, len(s.vehicles))
+	for i, vehicle := range s.vehicles {
+		v, held := &vehicle.Body, s.busy.Vehicle(vehicle.ID)
+		l := &s.looked[i]
+		l.Record, l.there = vehicle, holding.VehicleWith(vehicle, append(held[:len(held):len(held)],
+			holding.Away(vehicle.ID, &v.VehicleFields, s.now, v.Timezone, s.home)...))
+		l.there.Settle()
+		classes.add(v.ClassID)
+		places.add(l.there.Place)
+		for n := range l.there.Holds {
+			places.add(l.there.Holds[n].Ends)
 		}
 	}
 	var err error
-	if s.classes, err = byID[record.VehicleClass](ctx, s.d, s.account, &query.VehicleClasses, classes); err != nil {
+	if s.classes, err = byID[record.VehicleClass](ctx, s.d, s.account, &query.VehicleClasses, classes.all); err != nil {
 		return err
 	}
-	s.fill()
 	if wanted != nil && len(s.classes) < len(wanted) {
 		return unfit([]fleet.FieldError{{Pointer: "/vehicle_class_id", Code: "not_found",
 			Detail: "there is no such vehicle class"}})
 	}
-	if s.places, err = byID[record.Location](ctx, s.d, s.account, &query.Locations, places); err != nil {
+	found, err := byID[record.Location](ctx, s.d, s.account, &query.Locations, places.all)
+	if err != nil {
 		return err
 	}
+	s.places = make(map[string]*record.Record[record.Location], len(found))
+	for id, place := range found {
+		s.places[fleet.FormatID(fleet.LocationPrefix, id)] = place
+	}
+	for i := range s.looked {
+		l := &s.looked[i]
+		if id := classes.of[l.Body.ClassID]; id != 0 {
+			l.class = s.classes[id]
+		}
+		if l.at = s.base.Pickup; l.at == nil {
+			l.at = s.places[l.there.At(s.fields.PickupAt.Time, "")]
+		}
+	}
+	s.fill()
+	return s.readPlans(ctx)
+}
+
+// idsOf gathers ids that are written as text.
+type idsOf struct {
+	prefix string
+	of     map[string]uint64 // 0 of what is none
+	all    []uint64
+}
+
+func (i *idsOf) add(text string) {
+	if _, ok := i.of[text]; ok {
+		return
+	}
+	if i.of == nil {
+		i.of = map[string]uint64{}
+	}
+	id, err := fleet.ParseID(i.prefix, text)
+	if err != nil {
+		id = 0
+	} else {
+		i.all = append(i.all, id)
+	}
+	i.of[text] = id
+}
+
+// readPlans reads the rate plans that may hold: those that fit the local day of pickup where any vehicle may be.
+func (s *searching) readPlans(ctx context.Context) error {
 	inUse, err := s.d.Reads.PlansInUse(ctx, s.account)
 	if err != nil {
 		return err
 	}
-	// The local days of pickup are two or three at most, wherever the vehicles are.
-	s.fitting = map[string][]query.PlanInUse{}
+	zones := map[string]bool{"": true, s.home: true}
+	for _, place := range s.places {
+		zones[place.Body.Timezone] = true
+	}
+	if s.base.Pickup != nil {
+		zones[s.base.Pickup.Body.Timezone] = true
+	}
+	for _, v := range s.vehicles {
+		zones[v.Body.Timezone] = true
+	}
+	s.fitting = make(map[string][]query.PlanInUse, len(zones))
 	var plans []uint64
-	for _, zone := range s.allZones() {
+	for name := range zones {
+		zone := fleet.ZoneOf(name)
 		day := s.fields.PickupAt.In(zone).Format(time.DateOnly)
-		if _, ok := s.fitting[day]; ok {
-			continue
-		}
-		s.fitting[day] = query.PlansFitting(inUse, s.fields.Channel, day)
-		for _, p := range s.fitting[day] {
-			plans = append(plans, p.ID)
+		s.fitting[zone.String()] = query.PlansFitting(inUse, s.fields.Channel, day)
+		for _, p := range s.fitting[zone.String()] {
+			if !slices.Contains(plans, p.ID) {
+				plans = append(plans, p.ID)
+			}
 		}
 	}
 	s.plans, err = byID[record.RatePlan](ctx, s.d, s.account, &query.RatePlans, plans)
@@ -210,7 +265,7 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 // byID reads records of a kind that are not archived.
 func byID[T any](ctx context.Context, d *Desk, account fleet.AccountID, listing *query.Listing,
 	ids []uint64) (map[uint64]*record.Record[T], error) {
-	stored, err := query.RecordsByID(ctx, d.DB, listing, account, ids)
+	stored, err := d.Fleet.RecordsByID(ctx, listing, account, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -219,62 +274,18 @@ func byID[T any](ctx context.Context, d *Desk, account fleet.AccountID, listing 
 		if one.ArchivedAt != nil {
 			continue
 		}
-		all, err := decoded[T](account)([]query.Stored{one}, nil)
-		if err != nil {
+		if found[id], err = base.Decoded[T](account, one); err != nil {
 			return nil, err
 		}
-		found[id] = &all[0]
 	}
 	return found, nil
 }
 
-// decoded makes records of rows of a current table.
-func decoded[T any](account fleet.AccountID) func([]query.Stored, error) ([]record.Record[T], error) {
-	return func(stored []query.Stored, err error) ([]record.Record[T], error) {
-		if err != nil {
-			return nil, err
-		}
-		all := make([]record.Record[T], len(stored))
-		for i, one := range stored {
-			all[i] = record.Record[T]{Account: account, ID: one.ID, Revision: one.Revision, CreatedAt: one.CreatedAt.UTC(),
-				UpdatedAt: one.UpdatedAt.UTC()}
-			if err := json.Unmarshal([]byte(one.Body), &all[i].Body); err != nil {
-				return nil, fmt.Errorf("decode record %d: %w", one.ID, err)
-			}
-		}
-		return all, nil
-	}
-}
-
-// allZones are those that the pickup of a vehicle or class may be in.
-func (s *searching) allZones() []*time.Location {
-	var all []*time.Location
-	add := func(r *Resolved) {
-		r.zoneOf(s.home)
-		if !slices.Contains(all, r.Zone) {
-			all = append(all, r.Zone)
-		}
-	}
-	for i := range s.vehicles {
-		add(s.resolve(&s.vehicles[i], nil))
-	}
-	add(s.resolve(nil, nil))
-	return all
-}
-
-// resolve is what a booking of a vehicle, or of a class, leads to; without its zone and rate plan.
-func (s *searching) resolve(v *record.Record[record.Vehicle], class *record.Record[record.VehicleClass]) *Resolved {
+// resolve is what a booking of a vehicle leads to; without its zone and rate plan.
+func (s *searching) resolve(l *lookedAt) *Resolved {
 	r := s.base
-	r.Vehicle, r.Class = v, class
-	if v != nil {
-		r.Fields.VehicleID = fleet.FormatID(fleet.VehiclePrefix, v.ID)
-		if id, err := fleet.ParseID(fleet.ClassPrefix, v.Body.ClassID); err == nil {
-			r.Class = s.classes[id]
-		}
-		if r.Pickup == nil {
-			r.Pickup = s.place(s.there[v.ID].At(s.fields.PickupAt.Time, ""))
-		}
-	}
+	r.Vehicle, r.Class, r.Pickup = l.Record, l.class, l.at
+	r.Fields.VehicleID = fleet.FormatID(fleet.VehiclePrefix, l.ID)
 	r.completeFields()
 	return &r
 }
@@ -298,9 +309,12 @@ func priceKeyOf(r *Resolved) priceKey {
 		key.pickup, key.back = r.Pickup.ID, r.Return.ID
 	}
 	v := r.fromVehicle()
-	own, _ := json.Marshal([]any{v.DailyRate, v.IncludedMilesPerDay, v.ExtraMileFee, v.DepositAmount, v.MinRentalDays,
-		v.MaxRentalDays, v.LeadTimeMinHours, r.channels()})
-	key.own = string(own) // of numbers and texts: it cannot fail
+	if v.DailyRate != nil || v.IncludedMilesPerDay != nil || v.ExtraMileFee != nil || v.DepositAmount != nil ||
+		v.MinRentalDays != 0 || v.MaxRentalDays != 0 || v.LeadTimeMinHours != 0 || r.channels() != nil {
+		own, _ := json.Marshal([]any{v.DailyRate, v.IncludedMilesPerDay, v.ExtraMileFee, v.DepositAmount, v.MinRentalDays,
+			v.MaxRentalDays, v.LeadTimeMinHours, r.channels()})
+		key.own = string(own) // of numbers and texts: it cannot fail
+	}
 	return key
 }
 
@@ -314,7 +328,7 @@ type priced struct {
 func (s *searching) offer(r *Resolved) priced {
 	r.zoneOf(s.home)
 	if r.Plan == nil {
-		if id := r.choose(s.fitting[r.Fields.PickupAt.In(r.Zone).Format(time.DateOnly)]); id != 0 {
+		if id := r.choose(s.fitting[r.Zone.String()]); id != 0 {
 			r.Plan = s.plans[id]
 		}
 	}
@@ -351,25 +365,28 @@ func reason(f *fleet.FieldError) string {
 
 // judgeVehicles finds the vehicles that are free and can be rented so, cheapest first.
 func (s *searching) judgeVehicles() {
-	for i := range s.vehicles {
-		v := &s.vehicles[i]
-		r := s.resolve(v, nil)
-		there, h := s.there[v.ID], s.hold(r)
-		fault := record.NotInFleet(&v.Body.VehicleFields, r.Fields.PickupAt.Time, r.Fields.ReturnAt.Time, s.now,
-			v.Body.Timezone, s.home)
-		switch p := s.offer(r); {
+	for i := range s.looked {
+		l := &s.looked[i]
+		before, after := buffers(l.Record, l.class)
+		h := s.hold(before, after, l.at)
+		fault := record.NotInFleet(&l.Body.VehicleFields, s.fields.PickupAt.Time, s.fields.ReturnAt.Time, s.now,
+			l.Body.Timezone, s.home)
+		switch {
 		case fault != nil:
 			s.Not["not_in_fleet"]++
-		case slices.ContainsFunc(there.Holds, func(o calendar.Hold) bool { return h.Overlaps(o.From.Time, o.Until.Time) }):
+		case !l.there.Free(&h):
 			s.Not["busy"]++
-		case there.Misplaced(&h) != nil:
+		case l.there.Misplaced(&h) != nil:
 			s.Not["elsewhere"]++
-		case r.Class != nil && !s.spares(r.Class.ID, there, h):
+		case l.class != nil && !s.spares(l.class.ID, &l.there, h):
 			s.Not["class_full"]++
-		case p.why != nil:
-			s.Not[reason(&p.why[0])]++
 		default:
-			s.Vehicles = append(s.Vehicles, Offer{Resolved: r, Price: p.snapshot})
+			r := s.resolve(l)
+			if p := s.offer(r); p.why != nil {
+				s.Not[reason(&p.why[0])]++
+			} else {
+				s.Vehicles = append(s.Vehicles, Offer{Resolved: r, Price: p.snapshot})
+			}
 		}
 	}
 	slices.SortStableFunc(s.Vehicles, func(a, b Offer) int {
@@ -378,28 +395,40 @@ func (s *searching) judgeVehicles() {
 	})
 }
 
-// hold is what a booking would hold.
-func (s *searching) hold(r *Resolved) calendar.Hold {
-	b := record.Booking{BookingFields: r.Fields, Status: record.BookingConfirmed}
-	block(&b, r.BufferBefore, r.BufferAfter)
-	return *holding.PeriodOf(0, &b)
+// holdKey tells apart bookings that hold different things.
+type holdKey struct {
+	before, after time.Duration
+	at            uint64
 }
 
-// place is a location that was read, nil if there is none.
-func (s *searching) place(text string) *record.Record[record.Location] {
-	id, _ := fleet.ParseID(fleet.LocationPrefix, text)
-	return s.places[id]
+// hold is what a booking would hold with buffers and from a location, nil for none that is known.
+func (s *searching) hold(before, after time.Duration, at *record.Record[record.Location]) calendar.Hold {
+	key := holdKey{before: before, after: after}
+	if at != nil {
+		key.at = at.ID
+	}
+	h, ok := s.holds[key]
+	if !ok {
+		r := s.base
+		r.Pickup = at
+		r.completeFields()
+		b := record.Booking{BookingFields: r.Fields, Status: record.BookingConfirmed}
+		block(&b, before, after)
+		h = *holding.PeriodOf(0, &b)
+		s.holds[key] = h
+	}
+	return h
 }
 
 // fill puts what was read into the rooms of the classes.
 func (s *searching) fill() {
 	for id, class := range s.classes {
-		s.rooms[id] = &calendar.Room{Booked: holding.HoldsFrom(s.booked[id]), OverbookingBP: class.Body.OverbookingBP}
+		s.rooms[id] = &calendar.Room{Booked: s.busy.Class(id), OverbookingBP: class.Body.OverbookingBP}
 	}
-	for i := range s.vehicles {
-		class, _ := fleet.ParseID(fleet.ClassPrefix, s.vehicles[i].Body.ClassID)
-		if room := s.rooms[class]; room != nil {
-			room.Vehicles = append(room.Vehicles, *s.there[s.vehicles[i].ID])
+	for i := range s.looked {
+		if l := &s.looked[i]; l.class != nil {
+			room := s.rooms[l.class.ID]
+			room.Vehicles = append(room.Vehicles, l.there)
 		}
 	}
 }
@@ -410,8 +439,7 @@ func (s *searching) spares(class uint64, v *calendar.Vehicle, h calendar.Hold) b
 	if room == nil {
 		return true
 	}
-	with := *v
-	with.Holds = append(slices.Clone(v.Holds), h)
+	with := v.With(h)
 	for i := range room.Booked {
 		o := &room.Booked[i]
 		if !v.Serves(o) || with.Serves(o) {
@@ -456,7 +484,7 @@ func (s *searching) placesOf(class uint64) []*record.Record[record.Location] {
 	}
 	var all []*record.Record[record.Location]
 	for i := range s.rooms[class].Vehicles {
-		if at := s.place(s.rooms[class].Vehicles[i].At(s.fields.PickupAt.Time, "")); !slices.Contains(all, at) {
+		if at := s.places[s.rooms[class].Vehicles[i].At(s.fields.PickupAt.Time, "")]; !slices.Contains(all, at) {
 			all = append(all, at)
 		}
 	}
@@ -468,11 +496,10 @@ func (s *searching) placesOf(class uint64) []*record.Record[record.Location] {
 
 // classAt is what is left of a class at a location, nil for vehicles that are at none.
 func (s *searching) classAt(class *record.Record[record.VehicleClass], at *record.Record[record.Location]) ClassOffer {
-	base := s.base
-	s.base.Pickup = at
-	r := s.resolve(nil, class)
-	s.base = base
-	h, room := s.hold(r), s.rooms[class.ID]
+	r := s.base
+	r.Pickup, r.Class = at, class
+	r.completeFields()
+	h, room := s.hold(r.BufferBefore, r.BufferAfter, at), s.rooms[class.ID]
 	c := ClassOffer{Class: *class, Pickup: at, Left: room.Left(&h)}
 	for i := range room.Vehicles {
 		v := &room.Vehicles[i]
@@ -491,10 +518,10 @@ func (s *searching) classAt(class *record.Record[record.VehicleClass], at *recor
 			c.Booked++
 		}
 	}
-	if p := s.offer(r); p.why != nil {
+	if p := s.offer(&r); p.why != nil {
 		c.Why = p.why
 	} else {
-		c.Offer = &Offer{Resolved: r, Price: p.snapshot}
+		c.Offer = &Offer{Resolved: &r, Price: p.snapshot}
 	}
 	return c
 }

@@ -269,8 +269,7 @@ func (d *Desk) rentable(ctx context.Context, account fleet.AccountID, v *record.
 	if v == nil {
 		return nil
 	}
-	switch v.Body.Status {
-	case record.VehicleInactive, record.VehicleRetired, record.VehicleOutOfService:
+	if !base.CanBeRented(&v.Body) {
 		return fleet.NewError(fleet.CodeConflict,
 			"The vehicle "+fleet.FormatID(fleet.VehiclePrefix, v.ID)+" is "+v.Body.Status+" and cannot be booked.")
 	}

@@ -158,12 +158,20 @@ func (r *Resolved) completeFields() {
 	if r.Return != nil {
 		r.Fields.ReturnLocationID = fleet.FormatID(fleet.LocationPrefix, r.Return.ID)
 	}
-	var v record.Vehicle
-	if r.Vehicle != nil {
-		v = r.Vehicle.Body
+	r.BufferBefore, r.BufferAfter = buffers(r.Vehicle, r.Class)
+}
+
+// buffers are those of a vehicle, or of its class; either may be nil.
+func buffers(v *record.Record[record.Vehicle],
+	class *record.Record[record.VehicleClass]) (before, after time.Duration) {
+	var first, last int
+	if v != nil {
+		first, last = v.Body.BufferBeforeMinutes, v.Body.BufferAfterMinutes
 	}
-	r.BufferBefore = time.Duration(cmp.Or(v.BufferBeforeMinutes, r.class().BufferBeforeMinutes)) * time.Minute
-	r.BufferAfter = time.Duration(cmp.Or(v.BufferAfterMinutes, r.class().BufferAfterMinutes)) * time.Minute
+	if class != nil {
+		first, last = cmp.Or(first, class.Body.BufferBeforeMinutes), cmp.Or(last, class.Body.BufferAfterMinutes)
+	}
+	return time.Duration(first) * time.Minute, time.Duration(last) * time.Minute
 }
 
 // zoneOf finds whose days are billed.
@@ -221,6 +229,9 @@ func (d *Desk) planFor(ctx context.Context, account fleet.AccountID, r *Resolved
 // choose returns the rate plan that holds of those that fit, zero if none does.
 func (r *Resolved) choose(fitting []query.PlanInUse) uint64 {
 	for _, named := range []string{r.fromVehicle().RatePlanID, r.class().RatePlanID} {
+		if named == "" {
+			continue
+		}
 		if id, err := fleet.ParseID(fleet.RatePlanPrefix, named); err == nil &&
 			slices.ContainsFunc(fitting, func(p query.PlanInUse) bool { return p.ID == id }) {
 			return id

@@ -10,6 +10,9 @@ import (
 // disposal_on, by the first of some time zones that there is. Either is zero if the vehicle does not say it.
 func InFleet(v *VehicleFields, zones ...string) (from, until time.Time) {
 	begin := func(text string) time.Time {
+		if text == "" {
+			return time.Time{}
+		}
 		at, err := time.ParseInLocation(time.DateOnly, text, fleet.ZoneOf(zones...))
 		if err != nil {
 			return time.Time{}

@@ -197,8 +197,12 @@ func (r *Roster) letGo(since int64) {
 			}
 		}
 	}
+	keepers := slices.Clone(r.keepers)
 	for _, w := range r.watchers {
-		for _, one := range w.kept() {
+		keepers = append(keepers, w)
+	}
+	for _, k := range keepers {
+		for _, one := range k.kept() {
 			if one.asked < since {
 				one.gone()
 			} else {

@@ -71,7 +71,8 @@ type Roster struct {
 	names   map[string]*kind
 
 	watchers []watcher // what follows of the tables
-	places   *places
+	keepers  []keeper  // what else is kept
+	places   *whole[query.Latest]
 
 	asked   atomic.Int64 // when somebody asked last
 	resumed atomic.Int64 // when somebody asked after nobody had for a while
@@ -127,7 +128,7 @@ func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog
 			r.tables = append(r.tables, s.table)
 		}
 	}
-	r.places = &places{r: r, of: map[fleet.AccountID]*placesOf{}}
+	r.places = newPlaces(r)
 	r.watchers = []watcher{r.places}
 	var err error
 	r.metrics, err = newMetrics(registerer, r)

@@ -24,10 +24,11 @@ type source struct {
 type reach int
 
 const (
-	ofVehicle reach = 1 << iota // the facts of the vehicle that it names
-	ofPlace                     // the place of that vehicle
-	ofBooking                   // facts that go by the booking that it names
-	ofAccount                   // facts of the account
+	ofVehicle  reach = 1 << iota // the facts of the vehicle that it names
+	ofPlace                      // the place of that vehicle
+	ofBooking                    // facts that go by the booking that it names
+	ofAccount                    // facts of the account
+	ofCalendar                   // the calendar that it names
 )
 
 // sources are the tables of which follows what is known of vehicles beside their records.
@@ -39,8 +40,8 @@ var sources = []source{
 	{"meters", ofVehicle, "vehicle", ""},
 	{"trips", ofVehicle, "vehicle", ""},
 	{"heard", ofVehicle, "vehicle", ""},
-	{"heard_hours", ofVehicle, "", ""}, // of which vehicles, heard_changed.sql tells
-	{"calendars", ofVehicle, "id", "AND kind = 'calendar'"},
+	{"heard_hours", ofVehicle, "", ""},              // of which vehicles, heard_changed.sql tells
+	{"calendars", ofVehicle | ofCalendar, "id", ""}, // those of classes name no vehicle
 	{"bookings", ofBooking, "id", ""},
 	{"devices", ofAccount, "0", ""},
 	{"issues", ofAccount, "0", ""},
@@ -50,20 +51,24 @@ var sources = []source{
 
 // changes are what a look has found of an account.
 type changes struct {
-	vehicles map[uint64]bool // of which the facts may be others
-	places   map[uint64]bool // vehicles of which the place may be another
-	bookings map[uint64]bool
-	facts    bool // all facts may be others
-	any      bool // anything may
+	vehicles  map[uint64]bool // of which the facts may be others
+	places    map[uint64]bool // vehicles of which the place may be another
+	bookings  map[uint64]bool
+	calendars map[uint64]bool // by vehicle or class
+	facts     bool            // all facts may be others
+	any       bool            // anything may
 }
 
 // watcher keeps what follows of sources.
 type watcher interface {
+	keeper
 	accounts() []fleet.AccountID
 	changed(fleet.AccountID, *changes)
 	wrote(account fleet.AccountID, at int64)
-	kept() []kept
 }
+
+// keeper keeps something, by account.
+type keeper interface{ kept() []kept }
 
 // kept is what takes memory.
 type kept struct {
@@ -102,7 +107,8 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 	found := map[fleet.AccountID]*changes{}
 	of := func(account fleet.AccountID) *changes {
 		if found[account] == nil {
-			found[account] = &changes{vehicles: map[uint64]bool{}, places: map[uint64]bool{}, bookings: map[uint64]bool{}}
+			found[account] = &changes{vehicles: map[uint64]bool{}, places: map[uint64]bool{}, bookings: map[uint64]bool{},
+				calendars: map[uint64]bool{}}
 		}
 		return found[account]
 	}
@@ -148,7 +154,7 @@ func (c *changes) add(table string, id uint64) {
 	for _, some := range []struct {
 		of reach
 		in map[uint64]bool
-	}{{ofVehicle, c.vehicles}, {ofPlace, c.places}, {ofBooking, c.bookings}} {
+	}{{ofVehicle, c.vehicles}, {ofPlace, c.places}, {ofBooking, c.bookings}, {ofCalendar, c.calendars}} {
 		if s.of&some.of != 0 {
 			some.in[id] = true
 		}

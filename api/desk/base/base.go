@@ -20,6 +20,7 @@ import (
 type Base struct {
 	DB    driver.Conn
 	Reads Reads // what is not read from single records
+	Fleet Fleet // what is looked through to find what is free
 	Store *record.Store
 	Log   *slog.Logger
 	Now   func() time.Time
@@ -73,8 +74,9 @@ type Duty struct {
 
 // New opens the logs of a store. The calendars are opened by the room that knows who holds something in them.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Base {
+	stored := NewStored(db)
 	return &Base{
-		DB: db, Reads: NewStored(db), Store: store, Log: log, Now: now, DuePage: 1000, MayRun: 10 * time.Second,
+		DB: db, Reads: stored, Fleet: stored, Store: store, Log: log, Now: now, DuePage: 1000, MayRun: 10 * time.Second,
 		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),
 		Classes: record.NewLog(store, record.VehicleClasses), Locations: record.NewLog(store, record.Locations),
 		Tags:      record.NewLog(store, record.DriverTags),

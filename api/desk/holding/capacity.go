@@ -181,11 +181,11 @@ func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64,
 			from = booked[i].From.Time
 		}
 	}
-	busy, err := query.BusyVehicles(ctx, d.DB, account, 0, ids, from, ForEver, now)
+	busy, err := query.BusyVehicles(ctx, d.DB, account, 0, ids, from, calendar.ForEver, now)
 	for i := range r.Vehicles {
 		v := &vehicles[i]
 		said := record.VehicleFields{InServiceOn: v.InServiceOn, DisposalOn: v.DisposalOn}
-		r.Vehicles[i].Holds = append(HoldsFrom(busy[v.ID]), Away(v.ID, &said, now, v.Timezone, home.Body.Timezone)...)
+		r.Vehicles[i].Holds = append(base.HoldsFrom(busy[v.ID]), Away(v.ID, &said, now, v.Timezone, home.Body.Timezone)...)
 	}
 	return r, err
 }
@@ -199,17 +199,7 @@ func Away(id uint64, v *record.VehicleFields, now time.Time, zones ...string) []
 		all = append(all, calendar.Hold{Ref: ref, Until: record.InstantOf(from)})
 	}
 	if !until.IsZero() {
-		all = append(all, calendar.Hold{Ref: ref, From: record.InstantOf(until), Until: record.InstantOf(ForEver)})
-	}
-	return all
-}
-
-// HoldsFrom makes holds of those that the current table knows.
-func HoldsFrom(busy []query.Hold) []calendar.Hold {
-	all := make([]calendar.Hold, len(busy))
-	for i, h := range busy {
-		all[i] = calendar.Hold{Ref: h.Ref, From: record.InstantOf(h.From), Until: record.InstantOf(h.Until),
-			Begins: h.Begins, Ends: h.Ends}
+		all = append(all, calendar.Hold{Ref: ref, From: record.InstantOf(until), Until: record.InstantOf(calendar.ForEver)})
 	}
 	return all
 }

@@ -286,6 +286,3 @@ func (d *Holds) SettleBooking(ctx context.Context, by record.Author, account fle
 			return r.Revision, hold, nil
 		})
 }
-
-// ForEver is when a retired or archived vehicle's hold on its own calendar ends.
-var ForEver = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)

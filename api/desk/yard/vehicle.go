@@ -135,7 +135,7 @@ func (l *Leaving) takeCalendar(ctx context.Context, what string) error {
 	}
 	if l.hold.Ref == "" {
 		l.hold = calendar.Hold{Ref: fleet.FormatID(fleet.VehiclePrefix, l.vehicle), From: record.InstantOf(now),
-			Until: record.InstantOf(holding.ForEver), Conflict: true, Bid: record.RandomID()}
+			Until: record.InstantOf(calendar.ForEver), Conflict: true, Bid: record.RandomID()}
 	}
 	all, err := d.Calendars.Take(ctx, l.by, l.account, l.vehicle, l.hold)
 	if err == nil && len(all.Beside(&l.hold, now)) > 0 {
