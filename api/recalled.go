@@ -30,17 +30,18 @@ const mostVehicles = 5000
 
 // heldOf is what a calendar in memory holds.
 type heldOf struct {
-	class bool
-	holds []calendar.Hold // with when they lapse, and whether they are open
+	calendar.Held      // of which the holds say when they lapse, and whether they are open
+	class, fixed  bool // fixed: none lapses, and none is open
 }
 
 func newRecalled(s *rest.Server) recalled {
 	return recalled{base.NewStored(s.DB), s, s.Roster,
 		roster.NewDecoded(s.Roster, &query.Vehicles, mostVehicles, base.Decoded[record.Vehicle]),
 		roster.NewCalendars(s.Roster, func(c query.Calendar) heldOf {
-			h := heldOf{c.OfClass, base.HoldsFrom(c.Holds)}
+			h := heldOf{calendar.NewHeld(base.HoldsFrom(c.Holds)), c.OfClass, true}
 			for i, kept := range c.Holds {
-				h.holds[i].Expires, h.holds[i].Open = record.InstantOf(kept.Expires), kept.Open
+				h.Holds[i].Expires, h.Holds[i].Open = record.InstantOf(kept.Expires), kept.Open
+				h.fixed = h.fixed && kept.Expires.IsZero() && !kept.Open
 			}
 			return h
 		})}
@@ -79,36 +80,31 @@ func (r recalled) Busy(ctx context.Context, account fleet.AccountID, from, now t
 		defer r.roster.Wrote(account, calendar.Kind.Name)
 		return r.Stored.Busy(ctx, account, from, now)
 	}
-	of := func(class bool) func(uint64) []calendar.Hold {
-		return func(id uint64) (holds []calendar.Hold) {
+	of := func(class bool) func(uint64) calendar.Held {
+		return func(id uint64) (held calendar.Held) {
 			find(id, func(h *heldOf) {
 				if h.class == class {
-					holds = standing(h.holds, from, now)
+					held = h.standing(from, now)
 				}
 			})
-			return holds
+			return held
 		}
 	}
 	return base.Busy{Vehicle: of(false), Class: of(true)}, nil
 }
 
-// standing are those of the holds of a calendar that end after an instant and have not lapsed at another. Mostly these
-// are all from one of them on, and nothing is copied.
-func standing(holds []calendar.Hold, from, now time.Time) []calendar.Hold {
-	over := func(h *calendar.Hold) bool { return h.Lapsed(now) || !h.Lasting(now).Until.After(from) }
-	for len(holds) > 0 && over(&holds[0]) {
-		holds = holds[1:]
-	}
-	if !slices.ContainsFunc(holds, func(h calendar.Hold) bool { return h.Open || over(&h) }) {
-		return holds
+// standing are those of the holds that end after an instant and have not lapsed at another.
+func (h *heldOf) standing(from, now time.Time) calendar.Held {
+	if h.fixed && h.Tidy {
+		return h.From(from)
 	}
 	var left []calendar.Hold
-	for i := range holds {
-		if h := holds[i].Lasting(now); !over(&h) {
-			left = append(left, h)
+	for i := range h.Holds {
+		if one := h.Holds[i].Lasting(now); !one.Lapsed(now) && one.Until.After(from) {
+			left = append(left, one)
 		}
 	}
-	return left
+	return calendar.NewHeld(left)
 }
 
 // mostPlans bounds the rate plans that are looked through in memory.

@@ -3,6 +3,7 @@ package calendar
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -18,11 +19,44 @@ type Vehicle struct {
 	Holds []Hold    // that count (see Standing)
 
 	settled bool // it stays at Place, by all of Holds
+	tidy    bool // see Held
 }
 
-// Settle notes whether the vehicle stays at its place, for who asks many times where it will be. Its holds must not be
+// Held is what somebody holds, with what is the same for whoever looks at it.
+type Held struct {
+	Holds  []Hold
+	Places []string // that they name, each once
+	Tidy   bool     // none begins or ends before the one that is before it
+}
+
+// NewHeld looks through holds.
+func NewHeld(holds []Hold) Held {
+	h := Held{Holds: holds, Tidy: true}
+	for i := range holds {
+		for _, place := range [...]string{holds[i].Begins, holds[i].Ends} {
+			if place != "" && !slices.Contains(h.Places, place) {
+				h.Places = append(h.Places, place)
+			}
+		}
+		if i > 0 && (holds[i].From.Before(holds[i-1].From.Time) || holds[i].Until.Before(holds[i-1].Until.Time)) {
+			h.Tidy = false
+		}
+	}
+	return h
+}
+
+// From are those of the holds that end after an instant, if they are tidy.
+func (h *Held) From(t time.Time) Held {
+	from := sort.Search(len(h.Holds), func(i int) bool { return h.Holds[i].Until.After(t) })
+	return Held{h.Holds[from:], h.Places, h.Tidy}
+}
+
+// Give gives a vehicle its holds, for who asks many times where it will be and whether it is free. They must not be
 // changed afterwards; With is for that.
-func (v *Vehicle) Settle() { v.settled = v.Place != "" && v.stays() }
+func (v *Vehicle) Give(h Held) {
+	v.Holds, v.tidy = h.Holds, h.Tidy
+	v.settled = v.Place != "" && !slices.ContainsFunc(h.Places, func(named string) bool { return named != v.Place })
+}
 
 // With is the vehicle with a hold more.
 func (v *Vehicle) With(h Hold) *Vehicle {
@@ -154,12 +188,23 @@ func (v *Vehicle) Displaced(ref string, had, want *Hold) (*Hold, *Misplaced) {
 }
 
 // Serves says whether a vehicle can be given to a booking: nobody else has it, and it is in the right place.
-func (v *Vehicle) Serves(h *Hold) bool { return v.Free(h) && v.Misplaced(h) == nil }
+func (v *Vehicle) Serves(h *Hold) bool {
+	if v.settled && h.Begins != "" && h.Begins != v.Place {
+		return false // as Misplaced would say, more slowly
+	}
+	return v.Free(h) && v.Misplaced(h) == nil
+}
 
 // Free says whether nobody else has a vehicle while a hold lasts.
 func (v *Vehicle) Free(h *Hold) bool {
-	for i := range v.Holds {
-		if o := &v.Holds[i]; h.Overlaps(o.From.Time, o.Until.Time) && o.Ref != h.Ref {
+	some := v.Holds
+	if v.tidy {
+		from := sort.Search(len(some), func(i int) bool { return some[i].Until.After(h.From.Time) })
+		until := sort.Search(len(some), func(i int) bool { return !some[i].From.Before(h.Until.Time) })
+		some = some[from:max(from, until)]
+	}
+	for i := range some {
+		if o := &some[i]; h.Overlaps(o.From.Time, o.Until.Time) && o.Ref != h.Ref {
 			return false
 		}
 	}

@@ -73,9 +73,17 @@ func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Se
 	if err != nil {
 		return Availability{}, err
 	}
+	defer d.turn()()
 	s.judgeVehicles()
 	s.judgeClasses()
 	return s.Availability, nil
+}
+
+// turn waits until a processor is free for a search, in the order in which they come, and returns what gives it back:
+// all at once would take as long, and some of them much longer.
+func (d *Desk) turn() (over func()) {
+	d.searches <- struct{}{}
+	return func() { <-d.searches }
 }
 
 // searching is a search under way.
@@ -165,19 +173,7 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	for _, text := range wanted {
 		classes.add(text)
 	}
-	s.looked = make([]lookedAt, len(s.vehicles))
-	for i, vehicle := range s.vehicles {
-		v, held := &vehicle.Body, s.busy.Vehicle(vehicle.ID)
-		l := &s.looked[i]
-		l.Record, l.there = vehicle, holding.VehicleWith(vehicle, append(held[:len(held):len(held)],
-			holding.Away(vehicle.ID, &v.VehicleFields, s.now, v.Timezone, s.home)...))
-		l.there.Settle()
-		classes.add(v.ClassID)
-		places.add(l.there.Place)
-		for n := range l.there.Holds {
-			places.add(l.there.Holds[n].Ends)
-		}
-	}
+	s.look(&classes, &places)
 	var err error
 	if s.classes, err = byID[record.VehicleClass](ctx, s.d, s.account, &query.VehicleClasses, classes.all); err != nil {
 		return err
@@ -205,6 +201,26 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	}
 	s.fill()
 	return s.readPlans(ctx)
+}
+
+// look looks at each vehicle, and notes what they name.
+func (s *searching) look(classes, places *idsOf) {
+	defer s.d.turn()()
+	s.looked = make([]lookedAt, len(s.vehicles))
+	for i, vehicle := range s.vehicles {
+		v, held := &vehicle.Body, s.busy.Vehicle(vehicle.ID)
+		l := &s.looked[i]
+		if away := holding.Away(vehicle.ID, &v.VehicleFields, s.now, v.Timezone, s.home); away != nil {
+			held = calendar.NewHeld(append(slices.Clone(held.Holds), away...))
+		}
+		l.Record, l.there = vehicle, holding.VehicleWith(vehicle, nil)
+		l.there.Give(held)
+		classes.add(v.ClassID)
+		places.add(l.there.Place)
+		for _, place := range held.Places {
+			places.add(place)
+		}
+	}
 }
 
 // idsOf gathers ids that are written as text.
@@ -423,7 +439,7 @@ func (s *searching) hold(before, after time.Duration, at *record.Record[record.L
 // fill puts what was read into the rooms of the classes.
 func (s *searching) fill() {
 	for id, class := range s.classes {
-		s.rooms[id] = &calendar.Room{Booked: s.busy.Class(id), OverbookingBP: class.Body.OverbookingBP}
+		s.rooms[id] = &calendar.Room{Booked: s.busy.Class(id).Holds, OverbookingBP: class.Body.OverbookingBP}
 	}
 	for i := range s.looked {
 		if l := &s.looked[i]; l.class != nil {

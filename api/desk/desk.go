@@ -28,6 +28,7 @@ package desk
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -60,6 +61,8 @@ type Desk struct {
 	Facts    *fact.Facts
 	Audit    *audit.Audit
 	Sender   *command.Sender // of commands to trackers, whose duty is done with those of the desk
+
+	searches chan struct{} // those that look through vehicles at a time
 }
 
 // New opens a desk over a store and has its consequences follow from what the store writes.
@@ -67,7 +70,7 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	b := base.New(store, db, now, log)
 	d := &Desk{Base: b, Persons: person.New(b), Books: books.New(b), Papers: paper.New(b),
 		Holds:  holding.New(b),
-		Sender: command.New(store, db, now)}
+		Sender: command.New(store, db, now), searches: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	d.Costs = cost.New(b, d.Books)
 	d.Yard = yard.New(b, d.Holds)
 	d.Workshop = workshop.New(b, d.Books, d.Holds, d.Yard)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -28,12 +27,16 @@ type Fleet interface {
 
 // Busy finds what is held of a vehicle, and what was booked of a class without one.
 type Busy struct {
-	Vehicle, Class func(id uint64) []calendar.Hold
+	Vehicle, Class func(id uint64) calendar.Held
 }
 
 // CanBeRented says whether a vehicle may be rented, now or after what is being done to it.
 func CanBeRented(v *record.Vehicle) bool {
-	return !slices.Contains([]string{record.VehicleRetired, record.VehicleInactive, record.VehicleOutOfService}, v.Status)
+	switch v.Status {
+	case record.VehicleRetired, record.VehicleInactive, record.VehicleOutOfService:
+		return false
+	}
+	return true
 }
 
 // Rentable reads the vehicles that CanBeRented.
@@ -65,8 +68,8 @@ func (s Stored) Busy(ctx context.Context, account fleet.AccountID, from, now tim
 		return Busy{}, err
 	}
 	classes, err := query.BookedClasses(ctx, s.DB, account, nil, from, calendar.ForEver, now)
-	of := func(all map[uint64][]query.Hold) func(uint64) []calendar.Hold {
-		return func(id uint64) []calendar.Hold { return HoldsFrom(all[id]) }
+	of := func(all map[uint64][]query.Hold) func(uint64) calendar.Held {
+		return func(id uint64) calendar.Held { return calendar.NewHeld(HoldsFrom(all[id])) }
 	}
 	return Busy{Vehicle: of(vehicles), Class: of(classes)}, err
 }
