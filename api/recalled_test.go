@@ -3,11 +3,17 @@ package api
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk/base"
+	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/roster"
 )
 
@@ -72,6 +78,167 @@ func TestABookingGoesByTheRatePlansInMemory(t *testing.T) {
 		}
 		if after, _ := answersFromMemory(t, registries[n]); after < before+4 {
 			t.Errorf("of what server %d looked up memory answered %v", n, after-before)
+		}
+	}
+}
+
+// What is free is found in memory as in the store, whatever was booked, blocked, moved, released or left to lapse, and
+// by the process that has not written it as soon as its memory must know.
+func TestWhatIsFreeIsFoundInMemoryAsInTheStore(t *testing.T) {
+	both, registries := twoServers(t)
+	w := both[0]
+	stored := *w
+	var err error
+	if stored.api, err = New(w.api.Config, Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(3, time.Now), Log: w.api.Log,
+		Now: w.api.Now}}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(stored.api.Handler())
+	defer server.Close()
+	stored.url = server.URL
+
+	rng := rand.New(rand.NewPCG(11, 5))
+	one := func(all []string) string { return all[rng.IntN(len(all))] }
+	var places, classes, vehicles, bookings []string
+	for n := range 3 {
+		places = append(places, w.do("POST", "/v1/locations", fmt.Sprintf(`{"name":"L%d","timezone":%q}`, n,
+			[]string{"America/Chicago", "Europe/Berlin", "Pacific/Auckland"}[n])).ok(201).id())
+		classes = append(classes, w.do("POST", "/v1/vehicle_classes", fmt.Sprintf(`{"name":"C%d","rank":%d,
+			"buffer_after_minutes":%d,"daily_rate":{"amount":%d,"currency":"USD"}}`, n, n, n*90, 4000+n*500)).ok(201).id())
+	}
+	w.do("POST", "/v1/rate_plans", fmt.Sprintf(`{"name":"Late","currency":"USD","priority":2,"daily_rate":{"amount":3000,
+		"currency":"USD"},"vehicle_class_ids":[%q],"valid_from":%q}`, classes[1],
+		time.Now().AddDate(0, 0, 12).Format(time.DateOnly))).ok(201)
+	for n := range 12 {
+		more := []string{``, `,"buffer_before_minutes":120`, `,"daily_rate":{"amount":9900,"currency":"USD"}`,
+			`,"min_rental_days":3`, fmt.Sprintf(`,"in_service_on":%q`, time.Now().AddDate(0, 0, 5).Format(time.DateOnly)),
+			fmt.Sprintf(`,"disposal_on":%q`, time.Now().AddDate(0, 0, 9).Format(time.DateOnly))}[n%6]
+		if n%5 > 0 {
+			more += fmt.Sprintf(`,"vehicle_class_id":%q`, one(classes))
+		}
+		if n%4 > 0 {
+			more += fmt.Sprintf(`,"home_location_id":%q`, one(places))
+		}
+		vehicles = append(vehicles, w.vehicle(fmt.Sprintf(`{"make":"M%d","model":"X"%s}`, n, more)))
+	}
+	renter := w.do("POST", "/v1/customers", `{"first_name":"Ada"}`).ok(201).id()
+	w.do("POST", "/v1/vehicles", `{"make":"Foreign","model":"X","daily_rate":{"amount":1,"currency":"USD"}}`,
+		"Authorization", "Bearer "+w.newKey(w.newAccount("Foreign"), auth.Admin)).ok(201)
+
+	begin := time.Now().UTC().Truncate(time.Hour)
+	stamp := func(hours int) string { return begin.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339) }
+	made := map[string]int{}
+	change := func(by *world) {
+		from := rng.IntN(20 * 24)
+		period := fmt.Sprintf(`"pickup_at":%q,"return_at":%q`, stamp(from), stamp(from+6+rng.IntN(90)))
+		what, r := "", (*reply)(nil)
+		switch rng.IntN(10) {
+		case 0, 1, 2:
+			what, r = "booking", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,%s,"confirm":true}`,
+				one(vehicles), renter, period))
+		case 3:
+			what, r = "one way", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,%s,
+				"return_location_id":%q,"confirm":true}`, one(vehicles), renter, period, one(places)))
+		case 4:
+			what, r = "class", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_class_id":%q,"customer_id":%q,%s,
+				"pickup_location_id":%q,"confirm":true}`, one(classes), renter, period, one(places)))
+		case 5:
+			what, r = "lapsing", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,%s,"hold_minutes":1}`,
+				one(vehicles), renter, period))
+		case 6:
+			what, r = "block", by.do("POST", "/v1/vehicles/"+one(vehicles)+"/blocks", fmt.Sprintf(
+				`{"from":%q,"until":%q,"kind":"manual","reason":"x"}`, stamp(from), stamp(from+30)))
+		case 7:
+			what, r = "transfer", by.do("POST", "/v1/vehicles/"+one(vehicles)+"/blocks", fmt.Sprintf(
+				`{"from":%q,"until":%q,"kind":"relocation","reason":"x","to_location_id":%q}`, stamp(from), stamp(from+3), one(places)))
+		case 8:
+			if len(bookings) > 0 {
+				what, r = "cancelled", by.do("POST", "/v1/bookings/"+one(bookings)+"/cancel", `{}`)
+			}
+		case 9:
+			what, r = "patched", by.do("PATCH", "/v1/vehicles/"+one(vehicles), fmt.Sprintf(
+				`{"buffer_after_minutes":%d,"current_location_id":%q}`, rng.IntN(300), one(places)))
+		}
+		if r == nil {
+			return
+		}
+		if made[what+fmt.Sprint(r.status < 300)]++; r.status == 201 && strings.HasPrefix(r.id(), fleet.BookingPrefix) {
+			bookings = append(bookings, r.id())
+		}
+	}
+	questions := func() []string {
+		from := rng.IntN(20 * 24)
+		base := fmt.Sprintf("/v1/availability?per_page=100&pickup_at=%s&return_at=%s", stamp(from), stamp(from+10+rng.IntN(60)))
+		return []string{base, base + "&pickup_location_id=" + one(places), base + "&vehicle_class_id=" + one(classes),
+			base + "&return_location_id=" + one(places)}
+	}
+	found, refused := 0, 0
+	for round := range 9 {
+		for range 5 {
+			change(both[rng.IntN(2)])
+		}
+		if round == 5 {
+			w.do("PATCH", "/v1/vehicles/"+vehicles[1], `{"status":"inactive"}`)
+			w.do("DELETE", "/v1/vehicles/"+vehicles[2], "")
+		}
+		time.Sleep(roster.DefaultConfig().Lag)
+		for _, path := range questions() {
+			want := stored.do("GET", path, "").ok(200)
+			found += len(want.data())
+			refused += len(want.object()["not_available"].(map[string]any))
+			for n, by := range both {
+				if got := by.do("GET", path, "").ok(200); !reflect.DeepEqual(got.object(), want.object()) {
+					t.Fatalf("round %d: server %d finds\n%s\nand the store\n%s", round, n, got.body, want.body)
+				}
+			}
+		}
+	}
+	// So are holds that have lapsed since.
+	for _, now := range []time.Time{time.Now(), time.Now().Add(time.Hour)} {
+		want, err := stored.api.desk.Fleet.Busy(t.Context(), w.account, now.Add(-time.Hour), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.api.desk.Fleet.Busy(t.Context(), w.account, now.Add(-time.Hour), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, text := range append(vehicles, classes...) {
+			_, digits, _ := strings.Cut(text, "_")
+			id, _ := strconv.ParseUint(digits, 10, 64)
+			a, b := got.Vehicle(id), want.Vehicle(id)
+			if n >= len(vehicles) {
+				a, b = got.Class(id), want.Class(id)
+			}
+			if len(a.Holds) != len(b.Holds) {
+				t.Errorf("%s has %+v, in the store %+v", text, a.Holds, b.Holds)
+			}
+		}
+	}
+	if found < 50 || refused < 50 || made["bookingtrue"] < 5 || made["classtrue"] < 1 || made["transfertrue"] < 1 ||
+		made["lapsingtrue"] < 1 {
+		t.Errorf("%d were free and %d reasons given, of %v: too few to tell", found, refused, made)
+	}
+	// What was over long ago is not in memory, and what one's own write took is taken with the next question.
+	past := fmt.Sprintf("/v1/availability?pickup_at=%s&return_at=%s", stamp(-100*24), stamp(-99*24))
+	if got, want := w.do("GET", past, "").ok(200), stored.do("GET", past, "").ok(200); !reflect.DeepEqual(got.object(),
+		want.object()) {
+		t.Errorf("of the past %s and %s", got.body, want.body)
+	}
+	free := fmt.Sprintf("/v1/availability?per_page=100&pickup_at=%s&return_at=%s", stamp(900), stamp(930))
+	for n, by := range both {
+		before, _ := answersFromMemory(t, registries[n])
+		all := by.do("GET", free, "").ok(200).data()
+		took := all[n]["vehicle_id"].(string)
+		by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,
+			"confirm":true}`, took, renter, stamp(900), stamp(930))).ok(201)
+		for _, left := range by.do("GET", free, "").ok(200).data() {
+			if left["vehicle_id"] == took || left["make"] == "Foreign" {
+				t.Errorf("after it was taken %v is free", left)
+			}
+		}
+		if after, _ := answersFromMemory(t, registries[n]); after < before+6 {
+			t.Errorf("memory answered %v of two searches", after-before)
 		}
 	}
 }

@@ -351,3 +351,53 @@ func TestAHoldIsDisplacedIfItWasInItsPlaceBefore(t *testing.T) {
 		t.Errorf("%d displaced and %d not: that tells little", displaced, none)
 	}
 }
+
+// A vehicle that was given its holds says what one says that looks at each of them.
+func TestWhatIsKnownOfAllHoldsChangesNoAnswer(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 3))
+	places := []string{"", "loc_1", "loc_2"}
+	anywhere, here := func() string { return places[rng.IntN(3)] }, func() string { return places[1] }
+	free, settled := 0, 0
+	for range 20_000 {
+		place := anywhere
+		if rng.IntN(2) == 0 {
+			place = here
+		}
+		hold := func(ref string, from int) calendar.Hold {
+			return calendar.Hold{Ref: ref, From: hour(from), Until: hour(from + 1 + rng.IntN(6)), Begins: place(), Ends: place()}
+		}
+		var holds []calendar.Hold
+		from := 0
+		for i := range rng.IntN(6) {
+			if from += rng.IntN(8); rng.IntN(9) == 0 {
+				from = rng.IntN(30) // out of their order, as what was imported with a conflict may be
+			}
+			holds = append(holds, hold(fmt.Sprint(i%4), from))
+		}
+		plain := calendar.Vehicle{ID: 1, Place: place(), Since: hour(rng.IntN(10)).Time, Holds: holds}
+		given := plain
+		held := calendar.NewHeld(holds)
+		given.Give(held)
+		h := hold(fmt.Sprint(rng.IntN(6)), rng.IntN(40))
+		at, more := hour(rng.IntN(50)).Time, hold("9", rng.IntN(40))
+		if plain.Serves(&h) {
+			free++
+		}
+		if plain.Serves(&h) != given.Serves(&h) || plain.Free(&h) != given.Free(&h) ||
+			(plain.Misplaced(&h) == nil) != (given.Misplaced(&h) == nil) || plain.At(at, h.Ref) != given.At(at, h.Ref) ||
+			plain.With(more).Serves(&h) != given.With(more).Serves(&h) {
+			t.Fatalf("%+v: of %+v", plain, h)
+		}
+		if held.Tidy {
+			settled++
+			left := held.From(at)
+			want := slices.DeleteFunc(slices.Clone(holds), func(o calendar.Hold) bool { return !o.Until.After(at) })
+			if !slices.Equal(left.Holds, want) {
+				t.Fatalf("of %+v from %s on %+v", holds, at, left.Holds)
+			}
+		}
+	}
+	if free < 1000 || settled < 1000 {
+		t.Errorf("%d were free and %d in their order: too few to tell", free, settled)
+	}
+}
