@@ -89,8 +89,8 @@ func TestWhatIsFreeIsFoundInMemoryAsInTheStore(t *testing.T) {
 	w := both[0]
 	stored := *w
 	var err error
-	if stored.api, err = New(w.api.Config, Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(3, time.Now), Log: w.api.Log,
-		Now: w.api.Now}}); err != nil {
+	if stored.api, err = New(w.api.Config, Deps{Deps: rest.Deps{DB: w.db, IDs: fleet.NewIDSource(3, time.Now),
+		Log: w.api.Log, Now: w.api.Now}}); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(stored.api.Handler())

@@ -56,7 +56,9 @@ func runOffers(ctx context.Context, args []string) error {
 			return result, err
 		}
 		var bases []importload.Base
-		err = servePrograms(s, *other, func(name, url string) { bases = append(bases, importload.Base{Name: name, URL: url}) })
+		err = servePrograms(s, *other, func(name, url string) {
+			bases = append(bases, importload.Base{Name: name, URL: url})
+		})
 		if err != nil {
 			return result, err
 		}

@@ -23,16 +23,18 @@ type keptRow[T any] struct {
 // be other is read again when somebody asks.
 type whole[T any] struct {
 	r     *Roster
-	name  string                                                                                 // of the rows, in the plural
-	read  func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]keptRow[T], error) // of ids, or all with nil
-	other func(*changes) map[uint64]bool                                                         // ids of which a look has found that the row may be another
+	name  string // of the rows, in the plural
+	read  reading[T]
+	other func(*changes) map[uint64]bool // ids of which a look has found that the row may be another
 
 	mu sync.RWMutex
 	of map[fleet.AccountID]*wholeOf[T]
 }
 
-func newWhole[T any](r *Roster, name string,
-	read func(context.Context, fleet.AccountID, []uint64) ([]keptRow[T], error), other func(*changes) map[uint64]bool) *whole[T] {
+// reading reads the rows of some ids of an account, or all with nil.
+type reading[T any] func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]keptRow[T], error)
+
+func newWhole[T any](r *Roster, name string, read reading[T], other func(*changes) map[uint64]bool) *whole[T] {
 	return &whole[T]{r: r, name: name, read: read, other: other, of: map[fleet.AccountID]*wholeOf[T]{}}
 }
 
