@@ -155,22 +155,50 @@ func TestBatchesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Beside them single ones, which do not look what a batch has made.
-	for n, w := range []*world{first, second} {
-		for i := range 4 {
-			want := fmt.Sprintf("alone %d-%d", n, i)
-			id := w.vehicle(`{"make":"A","model":"B","nickname":"` + want + `"}`)
-			if made[id] != "" {
-				t.Errorf("%s has the id of %s", want, made[id])
-			}
-			made[id] = want
-		}
-	}
 	for id, want := range made {
 		wantEqual(t, id, first.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["nickname"], want)
 	}
 	if records, claims, err := first.api.Store.Audit(t.Context()); err != nil || records+claims != 0 {
 		t.Errorf("%d revisions and %d claims are double, %v", records, claims, err)
+	}
+}
+
+// One after the other, so that each finds what the one before has made: a batch, a batch of the other process under
+// the same ids, and single ones of both.
+func TestBatchesAndSingleOnesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
+	first, second, third := twins(t)
+	const each = 4
+	made := map[string]string{}
+	note := func(id, want string) {
+		if made[id] != "" {
+			t.Errorf("%s is %s and %s", id, made[id], want)
+		}
+		made[id] = want
+	}
+	batch := func(w *world, name string) {
+		var items []string
+		for i := range each {
+			items = append(items, fmt.Sprintf(`{"make":"A","model":"B","nickname":"%s %d"}`, name, i))
+		}
+		for i, r := range w.do("POST", "/v1/vehicles/batch", `{"data":[`+strings.Join(items, ",")+`]}`).ok(200).data() {
+			note(fmt.Sprint(r["id"]), fmt.Sprintf("%s %d", name, i))
+		}
+	}
+	single := func(w *world, name string) {
+		for i := range each {
+			want := fmt.Sprintf("%s %d", name, i)
+			note(w.vehicle(`{"make":"A","model":"B","nickname":"`+want+`"}`), want)
+		}
+	}
+	batch(first, "batch")
+	single(second, "single")
+	batch(second, "second batch")
+	single(first, "second single")
+	for id, want := range made {
+		wantEqual(t, id, third.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["nickname"], want)
+	}
+	if records, claims, err := third.api.Store.Audit(t.Context()); err != nil || records+claims != 0 || len(made) != 4*each {
+		t.Errorf("%d are made, %d revisions and %d claims are double, %v", len(made), records, claims, err)
 	}
 }
 

@@ -215,7 +215,7 @@ func TestHostileInputIsAnswered(t *testing.T) {
 					status, answer := w.attack(a, key)
 					said := fmt.Sprintf("%s: %s %.300s %.300q %.200q", a.name, a.method, a.path, a.body, a.headers)
 					if status >= 500 {
-						t.Errorf("%s: %d %s", said, status, answer)
+						t.Errorf("%s: %d %s\n%s", said, status, answer, w.logged(answer))
 					}
 					for _, secret := range secrets {
 						if i == 0 && strings.Contains(answer, secret) && !strings.Contains(a.path+a.body, secret) {
@@ -235,6 +235,23 @@ func TestHostileInputIsAnswered(t *testing.T) {
 	if strings.Contains(w.log.String(), "panic") {
 		t.Errorf("something panicked: %s", w.log)
 	}
+}
+
+// logged is what was logged of the request that a problem names.
+func (w *world) logged(problem string) string {
+	var p struct {
+		ID string `json:"request_id"`
+	}
+	if json.Unmarshal([]byte(problem), &p) != nil || p.ID == "" {
+		return ""
+	}
+	var lines []string
+	for line := range strings.Lines(w.log.String()) {
+		if strings.Contains(line, p.ID) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 // attack makes a hostile call, and returns the status and the answer. A header that the client itself refuses to send

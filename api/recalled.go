@@ -22,23 +22,23 @@ type recalled struct {
 	server    *rest.Server
 	roster    *roster.Roster
 	vehicles  *roster.Decoded[record.Record[record.Vehicle]]
-	calendars *roster.Calendars[heldOf]
+	calendars *roster.Calendars[calendarOf]
 }
 
 // mostVehicles bounds the vehicles of an account that are kept decoded: of more, a search reads them from the store.
 const mostVehicles = 5000
 
-// heldOf is what a calendar in memory holds.
-type heldOf struct {
-	calendar.Held      // of which the holds say when they lapse, and whether they are open
-	class, fixed  bool // fixed: none lapses, and none is open
+// calendarOf is what a calendar in memory holds.
+type calendarOf struct {
+	calendar.Series      // of which the holds say when they lapse, and whether they are open
+	class, fixed    bool // fixed: none lapses, and none is open
 }
 
 func newRecalled(s *rest.Server) recalled {
 	return recalled{base.NewStored(s.DB), s, s.Roster,
 		roster.NewDecoded(s.Roster, &query.Vehicles, mostVehicles, base.Decoded[record.Vehicle]),
-		roster.NewCalendars(s.Roster, func(c query.Calendar) heldOf {
-			h := heldOf{calendar.NewHeld(base.HoldsFrom(c.Holds)), c.OfClass, true}
+		roster.NewCalendars(s.Roster, s.Now, func(c query.Calendar) calendarOf {
+			h := calendarOf{calendar.NewSeries(base.HoldsFrom(c.Holds)), c.OfClass, true}
 			for i, kept := range c.Holds {
 				h.Holds[i].Expires, h.Holds[i].Open = record.InstantOf(kept.Expires), kept.Open
 				h.fixed = h.fixed && kept.Expires.IsZero() && !kept.Open
@@ -75,14 +75,18 @@ func (r recalled) RecordsByID(ctx context.Context, l *query.Listing, account fle
 
 // Busy finds what memory has of calendars, unless it is asked for what was over too long ago.
 func (r recalled) Busy(ctx context.Context, account fleet.AccountID, from, now time.Time) (base.Busy, error) {
-	find, ok := r.calendars.Of(ctx, account)
-	if !ok || from.Before(now.Add(-roster.HeldSince)) {
-		defer r.roster.Wrote(account, calendar.Kind.Name)
+	var find func(uint64, func(*calendarOf))
+	ok := !from.Before(now.Add(-roster.HeldSince))
+	if ok {
+		find, ok = r.calendars.Of(ctx, account)
+	}
+	if !ok {
+		defer r.calendars.Showed(account)
 		return r.Stored.Busy(ctx, account, from, now)
 	}
-	of := func(class bool) func(uint64) calendar.Held {
-		return func(id uint64) (held calendar.Held) {
-			find(id, func(h *heldOf) {
+	of := func(class bool) func(uint64) calendar.Series {
+		return func(id uint64) (held calendar.Series) {
+			find(id, func(h *calendarOf) {
 				if h.class == class {
 					held = h.standing(from, now)
 				}
@@ -94,9 +98,9 @@ func (r recalled) Busy(ctx context.Context, account fleet.AccountID, from, now t
 }
 
 // standing are those of the holds that end after an instant and have not lapsed at another.
-func (h *heldOf) standing(from, now time.Time) calendar.Held {
+func (h *calendarOf) standing(from, now time.Time) calendar.Series {
 	if h.fixed && h.Tidy {
-		return h.From(from)
+		return h.EndingAfter(from)
 	}
 	var left []calendar.Hold
 	for i := range h.Holds {
@@ -104,7 +108,7 @@ func (h *heldOf) standing(from, now time.Time) calendar.Held {
 			left = append(left, one)
 		}
 	}
-	return calendar.NewHeld(left)
+	return calendar.NewSeries(left)
 }
 
 // mostPlans bounds the rate plans that are looked through in memory.

@@ -75,6 +75,7 @@ func TestATollFindsItsBookingAndIsBilled(t *testing.T) {
 	theirs := toll("zzz9999", w.in(-1), "")
 	w.do("POST", "/v1/tolls/"+theirs.id()+"/dispute", `{"reason":"not ours"}`).ok(200)
 	w.do("POST", "/v1/tolls/"+theirs.id()+"/match", "").problem(409, "conflict")
+	w.do("POST", "/v1/tolls/"+theirs.id()+"/bill", "").problem(409, "invalid_state_transition") // to nobody
 	stays := w.do("GET", "/v1/tolls/"+theirs.id(), "").ok(200)
 	wantEqual(t, "in dispute", fmt.Sprint(stays.member("status"), stays.member("reason")), "disputednot ours")
 	wantEqual(t, "matched by hand",

@@ -43,17 +43,20 @@ type Calendar struct {
 	Holds   []Hold // by From, also those that have lapsed
 }
 
-// Calendars returns the calendars of an account that hold anything that ends after an instant, or is open: of these
-// ids, or all with nil.
-func Calendars(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64,
-	since time.Time) ([]Calendar, error) {
+// EachCalendar hands over the calendars of an account that hold anything that ends after an instant, or is open: of
+// these ids, or all with nil.
+func EachCalendar(ctx context.Context, db driver.Conn, account fleet.AccountID, ids []uint64, since time.Time,
+	take func(Calendar) error) error {
 	narrowed, only := narrow(ids)
-	return schemas.AllRows(ctx, db, "read calendars", schemas.Query("calendar_holds"), []any{
+	return schemas.EachRow(ctx, db, "read calendars", schemas.Query("calendar_holds"), []any{
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("narrowed", narrowed), clickhouse.Named("ids", only),
 		clickhouse.Named("since", since.UnixMilli()),
-	}, func(c *Calendar, row schemas.Row) (err error) {
-		c.ID, c.Holds, err = scanHolds(row, &c.OfClass)
-		return err
+	}, func(row schemas.Row) (err error) {
+		var c Calendar
+		if c.ID, c.Holds, err = scanHolds(row, &c.OfClass); err != nil {
+			return err
+		}
+		return take(c)
 	})
 }
 

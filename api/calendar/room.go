@@ -19,43 +19,47 @@ type Vehicle struct {
 	Holds []Hold    // that count (see Standing)
 
 	settled bool // it stays at Place, by all of Holds
-	tidy    bool // see Held
+	tidy    bool // see Series
 }
 
-// Held is what somebody holds, with what is the same for whoever looks at it.
-type Held struct {
+// Series are holds, with what is the same for whoever looks at them.
+type Series struct {
 	Holds  []Hold
 	Places []string // that they name, each once
 	Tidy   bool     // none begins or ends before the one that is before it
 }
 
-// NewHeld looks through holds.
-func NewHeld(holds []Hold) Held {
-	h := Held{Holds: holds, Tidy: true}
+// NewSeries looks through holds.
+func NewSeries(holds []Hold) Series {
+	s := Series{Holds: holds, Tidy: true}
 	for i := range holds {
 		for _, place := range [...]string{holds[i].Begins, holds[i].Ends} {
-			if place != "" && !slices.Contains(h.Places, place) {
-				h.Places = append(h.Places, place)
+			if place != "" && !slices.Contains(s.Places, place) {
+				s.Places = append(s.Places, place)
 			}
 		}
 		if i > 0 && (holds[i].From.Before(holds[i-1].From.Time) || holds[i].Until.Before(holds[i-1].Until.Time)) {
-			h.Tidy = false
+			s.Tidy = false
 		}
 	}
-	return h
+	return s
 }
 
-// From are those of the holds that end after an instant, if they are tidy.
-func (h *Held) From(t time.Time) Held {
-	from := sort.Search(len(h.Holds), func(i int) bool { return h.Holds[i].Until.After(t) })
-	return Held{h.Holds[from:], h.Places, h.Tidy}
+// EndingAfter are those of the holds that end after an instant. Tidy ones are shared.
+func (s *Series) EndingAfter(t time.Time) Series {
+	if !s.Tidy {
+		return NewSeries(slices.DeleteFunc(slices.Clone(s.Holds), func(h Hold) bool { return !h.Until.After(t) }))
+	}
+	from := sort.Search(len(s.Holds), func(i int) bool { return s.Holds[i].Until.After(t) })
+	return Series{s.Holds[from:], s.Places, true}
 }
 
-// Give gives a vehicle its holds, for who asks many times where it will be and whether it is free. They must not be
-// changed afterwards; With is for that.
-func (v *Vehicle) Give(h Held) {
-	v.Holds, v.tidy = h.Holds, h.Tidy
-	v.settled = v.Place != "" && !slices.ContainsFunc(h.Places, func(named string) bool { return named != v.Place })
+// Give gives a vehicle its holds, for who asks many times where it will be and whether it is free: whether they are
+// tidy, and whether it stays where it is by all that they name, is noted once. They must not be changed afterwards;
+// With is for that.
+func (v *Vehicle) Give(s Series) {
+	v.Holds, v.tidy = s.Holds, s.Tidy
+	v.settled = v.Place != "" && !slices.ContainsFunc(s.Places, func(named string) bool { return named != v.Place })
 }
 
 // With is the vehicle with a hold more.

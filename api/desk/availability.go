@@ -73,17 +73,25 @@ func (d *Desk) Available(ctx context.Context, account fleet.AccountID, search Se
 	if err != nil {
 		return Availability{}, err
 	}
-	defer d.turn()()
+	over, err := d.searchTurn(ctx)
+	if err != nil {
+		return Availability{}, err
+	}
+	defer over()
 	s.judgeVehicles()
 	s.judgeClasses()
 	return s.Availability, nil
 }
 
-// turn waits until a processor is free for a search, in the order in which they come, and returns what gives it back:
-// all at once would take as long, and some of them much longer.
-func (d *Desk) turn() (over func()) {
-	d.searches <- struct{}{}
-	return func() { <-d.searches }
+// searchTurn waits until a processor is free for a search, in the order in which they come, and returns what gives it
+// back: all at once would take as long, and some of them much longer.
+func (d *Desk) searchTurn(ctx context.Context) (over func(), err error) {
+	select {
+	case d.searches <- struct{}{}:
+		return func() { <-d.searches }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // searching is a search under way.
@@ -173,7 +181,9 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 	for _, text := range wanted {
 		classes.add(text)
 	}
-	s.look(&classes, &places)
+	if err := s.look(ctx, &classes, &places); err != nil {
+		return err
+	}
 	var err error
 	if s.classes, err = byID[record.VehicleClass](ctx, s.d, s.account, &query.VehicleClasses, classes.all); err != nil {
 		return err
@@ -204,14 +214,18 @@ func (s *searching) readMore(ctx context.Context, wanted []string) error {
 }
 
 // look looks at each vehicle, and notes what they name.
-func (s *searching) look(classes, places *idsOf) {
-	defer s.d.turn()()
+func (s *searching) look(ctx context.Context, classes, places *idsOf) error {
+	over, err := s.d.searchTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over()
 	s.looked = make([]lookedAt, len(s.vehicles))
 	for i, vehicle := range s.vehicles {
 		v, held := &vehicle.Body, s.busy.Vehicle(vehicle.ID)
 		l := &s.looked[i]
 		if away := holding.Away(vehicle.ID, &v.VehicleFields, s.now, v.Timezone, s.home); away != nil {
-			held = calendar.NewHeld(append(slices.Clone(held.Holds), away...))
+			held = calendar.NewSeries(append(slices.Clone(held.Holds), away...))
 		}
 		l.Record, l.there = vehicle, holding.VehicleWith(vehicle, nil)
 		l.there.Give(held)
@@ -221,6 +235,7 @@ func (s *searching) look(classes, places *idsOf) {
 			places.add(place)
 		}
 	}
+	return nil
 }
 
 // idsOf gathers ids that are written as text.
@@ -274,8 +289,13 @@ func (s *searching) readPlans(ctx context.Context) error {
 			}
 		}
 	}
-	s.plans, err = byID[record.RatePlan](ctx, s.d, s.account, &query.RatePlans, plans)
-	return err
+	if s.plans, err = byID[record.RatePlan](ctx, s.d, s.account, &query.RatePlans, plans); err != nil {
+		return err
+	}
+	for zone, fitting := range s.fitting { // without those that were archived a moment ago
+		s.fitting[zone] = slices.DeleteFunc(fitting, func(p query.PlanInUse) bool { return s.plans[p.ID] == nil })
+	}
+	return nil
 }
 
 // byID reads records of a kind that are not archived.

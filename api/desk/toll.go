@@ -117,7 +117,7 @@ func billed(r *record.Record[record.Toll], check func(*record.Record[record.Toll
 		return err
 	}
 	t := &r.Body
-	if t.ChargeID == "" && t.Status == record.TollDisputed {
+	if t.ChargeID == "" && t.BookingID != "" && t.Status == record.TollDisputed {
 		t.Status = record.TollMatched // the dispute is over: it is charged all the same
 	}
 	if err := t.Move(fleet.FormatID(fleet.TollPrefix, r.ID), record.TollBilled); err != nil {

@@ -21,24 +21,28 @@ const mostHolds = 200_000
 // whoever asks makes it of what was read.
 type Calendars[T any] struct{ kept *whole[T] }
 
-// NewCalendars makes a memory of calendars. With a nil roster nothing is kept.
-func NewCalendars[T any](r *Roster, of func(query.Calendar) T) *Calendars[T] {
+// NewCalendars makes a memory of calendars, by a clock. With a nil roster nothing is kept.
+func NewCalendars[T any](r *Roster, now func() time.Time, of func(query.Calendar) T) *Calendars[T] {
 	if r == nil {
 		return nil
 	}
 	const each = 320 // bytes that a hold takes, about
-	read := func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]keptRow[T], error) {
-		found, err := query.Calendars(ctx, r.db, account, ids, time.Now().Add(-HeldSince))
-		rows, holds := make([]keptRow[T], len(found)), 0
-		for i, c := range found {
-			if holds += len(c.Holds); holds > mostHolds {
-				return nil, errRoom
+	read := func(ctx context.Context, account fleet.AccountID, ids []uint64) (rows []keptRow[T], err error) {
+		loading := int64(0)
+		defer func() { r.loading.Add(-loading) }()
+		err = query.EachCalendar(ctx, r.db, account, ids, now().Add(-HeldSince), func(c query.Calendar) error {
+			size := uint64(unsafe.Sizeof(keptRow[T]{})) + uint64(len(c.Holds))*each
+			loading += int64(size)
+			if r.loading.Add(int64(size)) > r.cfg.Memory || loading > mostHolds*each {
+				return errRoom
 			}
-			rows[i] = keptRow[T]{c.ID, uint64(unsafe.Sizeof(rows[i])) + uint64(len(c.Holds))*each, of(c)}
-		}
+			rows = append(rows, keptRow[T]{c.ID, size, of(c)})
+			return nil
+		})
 		return rows, err
 	}
 	c := &Calendars[T]{newWhole(r, "calendars", read, func(c *changes) map[uint64]bool { return c.calendars })}
+	c.kept.most = mostHolds * each
 	r.watchers = append(r.watchers, c.kept)
 	return c
 }
@@ -58,4 +62,11 @@ func (c *Calendars[T]) Of(ctx context.Context, account fleet.AccountID) (find fu
 			take(&all[at].value)
 		}
 	}, ok
+}
+
+// Showed notes that calendars of an account were read in the store, after which no older ones are shown.
+func (c *Calendars[T]) Showed(account fleet.AccountID) {
+	if c != nil {
+		c.kept.wrote(account, c.kept.r.clock())
+	}
 }

@@ -104,7 +104,11 @@ func (d *Decoded[T]) kept() []kept {
 	defer d.mu.RUnlock()
 	var all []kept
 	for account, a := range d.of {
-		all = append(all, kept{a.asked.Load(), func() { d.forget(account, a) }})
+		asked := a.asked.Load()
+		if d.r.kinds[d.listing].entry(account) == nil { // what they are of is kept no more
+			asked = 0
+		}
+		all = append(all, kept{asked, func() { d.forget(account, a) }})
 	}
 	return all
 }

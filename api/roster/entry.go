@@ -203,7 +203,7 @@ func (r *Roster) letGo(since int64) {
 	}
 	for _, k := range keepers {
 		for _, one := range k.kept() {
-			if one.asked < since {
+			if one.asked < since || one.asked == 0 {
 				one.gone()
 			} else {
 				left = append(left, one)

@@ -72,7 +72,7 @@ type keeper interface{ kept() []kept }
 
 // kept is what takes memory.
 type kept struct {
-	asked int64
+	asked int64  // 0 for what is to be let go
 	gone  func() // lets go of it
 }
 

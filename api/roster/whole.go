@@ -26,6 +26,7 @@ type whole[T any] struct {
 	name  string // of the rows, in the plural
 	read  reading[T]
 	other func(*changes) map[uint64]bool // ids of which a look has found that the row may be another
+	most  int64                          // bytes of an account, of which more are not kept; 0 for any
 
 	mu sync.RWMutex
 	of map[fleet.AccountID]*wholeOf[T]
@@ -80,20 +81,42 @@ func (w *whole[T]) all(ctx context.Context, account fleet.AccountID) ([]*keptRow
 	if !a.stands.Load() && !w.readAgain(ctx, a, account) || a.gone.Load() {
 		return nil, false
 	}
-	return *a.view.Load(), true
+	view := a.view.Load()
+	if view == nil {
+		return nil, false
+	}
+	return *view, true
 }
 
-// readAgain reads what may be other than in the view, unless somebody else has meanwhile.
+// readAgain reads what may be other than in the view, unless somebody else has meanwhile. Who asks waits for it no
+// longer than for a look, and the reading goes on for the next.
 func (w *whole[T]) readAgain(ctx context.Context, a *wholeOf[T], account fleet.AccountID) bool {
+	ctx, cancel := context.WithTimeout(ctx, w.r.cfg.Wait)
+	defer cancel()
 	select {
 	case a.reading <- struct{}{}:
-		defer func() { <-a.reading }()
 	case <-ctx.Done():
 		return false
 	}
 	if a.stands.Load() {
+		<-a.reading
 		return true
 	}
+	read := make(chan bool, 1)
+	go func() {
+		defer func() { <-a.reading }()
+		read <- w.readNow(a, account)
+	}()
+	select {
+	case ok := <-read:
+		return ok
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// readNow is readAgain for whoever holds reading.
+func (w *whole[T]) readNow(a *wholeOf[T], account fleet.AccountID) bool {
 	a.mu.Lock()
 	stale, whole := a.stale, a.whole || len(a.stale) > rowsAtOnce
 	if w.r.clock() < a.again {
@@ -108,8 +131,11 @@ func (w *whole[T]) readAgain(ctx context.Context, a *wholeOf[T], account fleet.A
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.whole, a.again = true, w.r.clock()+int64(loadAgain)
-		if errors.Is(err, errRoom) {
+		if errors.Is(err, errRoom) { // nothing of them is kept until fewer may be there
 			a.again = w.r.clock() + int64(w.r.cfg.Idle)
+			a.view.Store(nil)
+			w.r.bytes.Add(-a.bytes)
+			a.bytes = 0
 		}
 		return false
 	}
@@ -123,10 +149,12 @@ func (w *whole[T]) readAgain(ctx context.Context, a *wholeOf[T], account fleet.A
 func (w *whole[T]) makeView(a *wholeOf[T], account fleet.AccountID, stale map[uint64]bool, whole bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
 	defer cancel()
-	if err := w.r.turn(ctx); err != nil {
-		return err
+	if whole {
+		if err := w.r.turn(ctx); err != nil {
+			return err
+		}
+		defer w.r.turnOver()
 	}
-	defer w.r.turnOver()
 	var before []*keptRow[T]
 	var ids []uint64
 	if old := a.view.Load(); old != nil && !whole {
@@ -149,6 +177,9 @@ func (w *whole[T]) makeView(a *wholeOf[T], account fleet.AccountID, stale map[ui
 	bytes := int64(len(next)) * int64(unsafe.Sizeof(uintptr(0)))
 	for _, row := range next {
 		bytes += int64(row.size)
+	}
+	if w.most > 0 && bytes > w.most {
+		return errRoom
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -204,14 +235,14 @@ func (w *whole[T]) kept() []kept {
 
 // forget lets go of the rows of an account.
 func (w *whole[T]) forget(account fleet.AccountID, a *wholeOf[T]) {
+	a.mu.Lock()
+	if !a.gone.Swap(true) { // before no look tells it anything any more
+		w.r.bytes.Add(-a.bytes)
+	}
+	a.mu.Unlock()
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.of[account] == a {
 		delete(w.of, account)
-	}
-	w.mu.Unlock()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.gone.Swap(true) {
-		w.r.bytes.Add(-a.bytes)
 	}
 }

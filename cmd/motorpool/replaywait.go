@@ -50,7 +50,7 @@ func (r *replay) wait(ctx context.Context, db driver.Conn, topics topic.Config) 
 			if err := r.waitIngested(ctx, topics); err != nil {
 				return o, err
 			}
-			through = true
+			through, moved = true, time.Now()
 			continue
 		}
 		switch silent := time.Since(moved); {
@@ -76,7 +76,7 @@ func (r *replay) waitIngested(ctx context.Context, topics topic.Config) error {
 		return err
 	}
 	defer topic.Disconnect(client)
-	return r.waitGroup(ctx, client, r.Group, topics.Ingest())
+	return r.waitGroup(ctx, client, r.Group, topics.Ingest(), "what was sent again is worked through")
 }
 
 // waitDerived returns when everything that follows from what is stored by now has been derived: trips, visits, alerts
@@ -96,7 +96,7 @@ func (r *replay) waitDerived(ctx context.Context, db driver.Conn, topics topic.C
 		{r.Group, topics.Ingest()},
 		{r.Group + followGroup, []string{topics.Changes}},
 	} {
-		if err := r.waitGroup(ctx, client, stage.group, stage.topics); err != nil {
+		if err := r.waitGroup(ctx, client, stage.group, stage.topics, derived); err != nil {
 			return err
 		}
 	}
@@ -105,10 +105,11 @@ func (r *replay) waitDerived(ctx context.Context, db driver.Conn, topics topic.C
 
 // waitGroup returns when a group has committed what was on its topics when it was called. On a busy system there is
 // always something newer.
-func (r *replay) waitGroup(ctx context.Context, client *kafka.Client, group string, topics []string) error {
+func (r *replay) waitGroup(ctx context.Context, client *kafka.Client, group string, topics []string,
+	what string) error {
 	begin := time.Now()
 	backlog := topic.NewBacklog(client, group, topics...)
-	return r.until(ctx, "derived", func(ctx context.Context) (int64, error) {
+	return r.until(ctx, what, func(ctx context.Context) (int64, error) {
 		lag, err := topic.Lag(ctx, client, group, topics...)
 		if err != nil || lag == 0 {
 			return lag, err
@@ -124,7 +125,7 @@ func (r *replay) waitGroup(ctx context.Context, client *kafka.Client, group stri
 // was seen without.
 func (r *replay) waitRepairs(ctx context.Context, db driver.Conn) error {
 	var left map[fleet.VehicleID]bool
-	return r.until(ctx, "derived again", func(ctx context.Context) (int64, error) {
+	return r.until(ctx, "all vehicles are derived again", func(ctx context.Context) (int64, error) {
 		dirty, err := r.dirty(ctx, db)
 		if err != nil {
 			return 0, err
@@ -160,6 +161,9 @@ func (r *replay) dirty(ctx context.Context, db driver.Conn) (map[fleet.VehicleID
 	return all, err
 }
 
+// derived is what is waited for once all rows are stored.
+const derived = "what follows from the rows is derived"
+
 // until asks what is left until it is nothing. It gives up when that has not become less for long.
 func (r *replay) until(ctx context.Context, what string, left func(context.Context) (int64, error)) error {
 	least, moved, asked := int64(-1), time.Now(), false
@@ -176,12 +180,11 @@ func (r *replay) until(ctx context.Context, what string, left func(context.Conte
 		}
 		switch silent := time.Since(moved); {
 		case silent > waitGiveUp:
-			return fmt.Errorf(
-				"the rows are stored, but %d changes or vehicles are still to be %s, and nothing has happened for %v (%w)",
-				max(least, 0), what, waitGiveUp, errors.Join(err, errNoPipeline))
+			return fmt.Errorf("it was waited until %s: %d are left, and nothing has happened for %v (%w)", what,
+				max(least, 0), waitGiveUp, errors.Join(err, errNoPipeline))
 		case silent > waitAsk && !asked:
 			asked = true
-			fmt.Fprintf(r.out.err, "the rows are stored; waiting for what is to be %s\n", what)
+			fmt.Fprintf(r.out.err, "waiting until %s\n", what)
 		}
 		if err := sleepUntil(ctx, time.Now().Add(waitPoll)); err != nil {
 			return err

@@ -68,6 +68,9 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 	return r, err
 }
 
+// step is from one booking of a vehicle to the next.
+const step = 33 * time.Hour
+
 // load is one measurement.
 type load struct {
 	o   Options
@@ -132,7 +135,7 @@ func (l *load) file(ctx context.Context) (string, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	begin := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
 	for i := range l.o.Bookings {
-		from := begin.Add(time.Duration(i/len(cars))*33*time.Hour + time.Duration(random.IntN(4))*time.Hour)
+		from := begin.Add(time.Duration(i/len(cars))*step + time.Duration(random.IntN(4))*time.Hour)
 		fmt.Fprintf(&file, "%s,%s,%s,%s,true,calls before", cars[i%len(cars)], people[random.IntN(len(people))],
 			from.Format(time.RFC3339), from.Add(24*time.Hour).Format(time.RFC3339))
 		if l.o.Reservations {

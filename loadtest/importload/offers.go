@@ -44,7 +44,7 @@ func Ask(ctx context.Context, sys *system.System, o Options, bases []Base, clien
 	if err != nil {
 		return r, err
 	}
-	days := o.Bookings / o.Vehicles * 33 / 24
+	days := max(1, int(time.Duration(o.Bookings/o.Vehicles)*step/(24*time.Hour)))
 	for _, what := range []struct {
 		name string
 		make func(base string, pickup, back time.Time, random *rand.Rand) (*http.Request, error)

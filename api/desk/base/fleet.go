@@ -27,7 +27,7 @@ type Fleet interface {
 
 // Busy finds what is held of a vehicle, and what was booked of a class without one.
 type Busy struct {
-	Vehicle, Class func(id uint64) calendar.Held
+	Vehicle, Class func(id uint64) calendar.Series
 }
 
 // CanBeRented says whether a vehicle may be rented, now or after what is being done to it.
@@ -68,8 +68,8 @@ func (s Stored) Busy(ctx context.Context, account fleet.AccountID, from, now tim
 		return Busy{}, err
 	}
 	classes, err := query.BookedClasses(ctx, s.DB, account, nil, from, calendar.ForEver, now)
-	of := func(all map[uint64][]query.Hold) func(uint64) calendar.Held {
-		return func(id uint64) calendar.Held { return calendar.NewHeld(HoldsFrom(all[id])) }
+	of := func(all map[uint64][]query.Hold) func(uint64) calendar.Series {
+		return func(id uint64) calendar.Series { return calendar.NewSeries(HoldsFrom(all[id])) }
 	}
 	return Busy{Vehicle: of(vehicles), Class: of(classes)}, err
 }
