@@ -45,7 +45,7 @@ type apiSettings struct {
 	TrustedProxies  []string `help:"Addresses or prefixes of proxies whose X-Forwarded-For is believed; without it all clients behind one share its address, in limits too." placeholder:"PREFIX"`
 	QueryMemory     int64    `help:"Memory that one question of the interface may take in ClickHouse, in MiB; what takes more is refused. 0 is no bound." default:"512"`
 	RateLimit       int      `help:"Requests that a credential (an API key, the sessions of a person, what was granted to an OAuth client) may make to this process within a minute: so many reads, as many requests of trackers, and a fifth as many writes; all credentials of an account together five times as many. 0 is no limit; 'motorpool account limit' sets that of one account." default:"60000"`
-	RosterMemory    int64    `help:"Memory in which current vehicles, devices, classes, locations, rate plans, geofences and customers are kept, with what vehicles show and where they are, of accounts that ask, in MiB. 0 keeps none: the store answers, more slowly." default:"192"`
+	RosterMemory    int64    `help:"Memory in which current vehicles, devices, classes, locations, rate plans, geofences and customers are kept, with what vehicles show, where they are and what has them, of accounts that ask, in MiB. 0 keeps none: the store answers, more slowly." default:"192"`
 	AccountItems    int      `help:"Reports and rows of imports that an account may send to this process within a minute." default:"3000000"`
 	AccountMiB      int      `name:"account-mib" help:"The same in MiB of bodies, unpacked." default:"1024"`
 	Geocoder        string   `help:"Where addresses come from: offline, nominatim or photon." enum:"offline,nominatim,photon" default:"offline"`
