@@ -197,7 +197,8 @@ func TestBatchesAndSingleOnesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
 	for id, want := range made {
 		wantEqual(t, id, third.do("GET", "/v1/vehicles/"+id, "").ok(200).object()["nickname"], want)
 	}
-	if records, claims, err := third.api.Store.Audit(t.Context()); err != nil || records+claims != 0 || len(made) != 4*each {
+	records, claims, err := third.api.Store.Audit(t.Context())
+	if err != nil || records+claims != 0 || len(made) != 4*each {
 		t.Errorf("%d are made, %d revisions and %d claims are double, %v", len(made), records, claims, err)
 	}
 }
