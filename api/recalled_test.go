@@ -146,7 +146,7 @@ func TestWhatIsFreeIsFoundInMemoryAsInTheStore(t *testing.T) {
 			what, r = "class", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_class_id":%q,"customer_id":%q,%s,
 				"pickup_location_id":%q,"confirm":true}`, one(classes), renter, period, one(places)))
 		case 5:
-			what, r = "lapsing", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,%s,"hold_minutes":1}`,
+			what, r = "lapsing", by.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,%s,"hold_minutes":30}`,
 				one(vehicles), renter, period))
 		case 6:
 			what, r = "block", by.do("POST", "/v1/vehicles/"+one(vehicles)+"/blocks", fmt.Sprintf(
