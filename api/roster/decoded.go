@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
@@ -32,8 +33,8 @@ type decodedOf[T any] struct {
 	bytes int64
 }
 
-// decodedOver is about how many times the memory of its text a decoded record takes.
-const decodedOver = 4
+// decodedOver is about how many times the memory of its text a decoded record takes beside itself.
+const decodedOver = 2
 
 // NewDecoded makes a memory of the decoded records of a listing, of accounts that have not more than most. With a nil
 // roster nothing is kept.
@@ -88,7 +89,8 @@ func (d *Decoded[T]) decodeNew(a *decodedOf[T], account fleet.AccountID, t *tabl
 					return err
 				}
 			}
-			known[h], all, bytes = one, append(all, one), bytes+int64(decodedOver*h.Size())
+			known[h], all = one, append(all, one)
+			bytes += int64(int(unsafe.Sizeof(*one)) + decodedOver*h.Size())
 		}
 	}
 	a.table, a.known, a.all = t, known, all
