@@ -95,7 +95,8 @@ func TestMemoryOfCalendarsAndDecodedVehiclesHasABound(t *testing.T) {
 	db := schematest.Open(t)
 	r := open(t, db)
 	c := NewCalendars(r, time.Now, func(c query.Calendar) query.Calendar { return c })
-	d := NewDecoded(r, &query.Vehicles, 2, func(_ fleet.AccountID, s query.Stored) (*string, error) { return &s.Body, nil })
+	body := func(_ fleet.AccountID, s query.Stored) (*string, error) { return &s.Body, nil }
+	d := NewDecoded(r, &query.Vehicles, 2, body)
 	putCalendar(t, db, 7, "calendar", 1, 1, hold{"bkg_1", 1, 2})
 	put(t, db, row{7, 1, 1, false, "a"}, row{7, 2, 1, false, "b"}, row{8, 3, 1, false, "c"})
 	refs(t, c, 7, 1)
