@@ -20,7 +20,6 @@ import (
 type recalled struct {
 	base.Stored
 	server    *rest.Server
-	roster    *roster.Roster
 	vehicles  *roster.Decoded[record.Record[record.Vehicle]]
 	calendars *roster.Calendars[calendarOf]
 }
@@ -35,7 +34,7 @@ type calendarOf struct {
 }
 
 func newRecalled(s *rest.Server) recalled {
-	return recalled{base.NewStored(s.DB), s, s.Roster,
+	return recalled{base.NewStored(s.DB), s,
 		roster.NewDecoded(s.Roster, &query.Vehicles, mostVehicles, base.Decoded[record.Vehicle]),
 		roster.NewCalendars(s.Roster, s.Now, func(c query.Calendar) calendarOf {
 			h := calendarOf{calendar.NewSeries(base.HoldsFrom(c.Holds)), c.OfClass, true}
@@ -55,7 +54,7 @@ func (r recalled) Rentable(ctx context.Context, account fleet.AccountID,
 		return nil, err
 	}
 	if !ok {
-		defer r.roster.Showed(account, &query.Vehicles)
+		defer r.server.Roster.Showed(account, &query.Vehicles)
 		return r.Stored.Rentable(ctx, account, classes)
 	}
 	some := make([]*record.Record[record.Vehicle], 0, len(all))
@@ -116,7 +115,7 @@ const mostPlans = 200
 
 // PlansInUse is query.PlansInUse.
 func (r recalled) PlansInUse(ctx context.Context, account fleet.AccountID) ([]query.PlanInUse, error) {
-	all, ok := r.roster.All(ctx, account, record.RatePlans.Name, mostPlans)
+	all, ok := r.server.Roster.All(ctx, account, record.RatePlans.Name, mostPlans)
 	if !ok {
 		return r.Stored.PlansInUse(ctx, account)
 	}

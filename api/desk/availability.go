@@ -253,9 +253,7 @@ func (i *idsOf) add(text string) {
 		i.of = map[string]uint64{}
 	}
 	id, err := fleet.ParseID(i.prefix, text)
-	if err != nil {
-		id = 0
-	} else {
+	if err == nil {
 		i.all = append(i.all, id)
 	}
 	i.of[text] = id

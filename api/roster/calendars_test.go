@@ -121,6 +121,7 @@ func TestMemoryOfCalendarsAndDecodedVehiclesHasABound(t *testing.T) {
 	if other, ok, err := d.All(t.Context(), 8); err != nil || !ok || len(other) != 1 {
 		t.Errorf("of the other account %d, %v, %v", len(other), ok, err)
 	}
+	mine := c.kept.of[7]
 	r.letGo(r.clock() + 1)
 	if bytes := r.bytes.Load(); bytes != 0 {
 		t.Errorf("%d bytes are left of what was let go of", bytes)
@@ -137,6 +138,10 @@ func TestMemoryOfCalendarsAndDecodedVehiclesHasABound(t *testing.T) {
 		t.Errorf("%d bytes are left of %d accounts", bytes, len(d.of))
 	}
 	r.cfg.Memory = 100
+	mine.whole = true // as a look says while somebody still has what was let go of
+	if c.kept.readNow(mine, 7) || r.bytes.Load() != 0 {
+		t.Errorf("what was let go of is read again, and takes %d bytes", r.bytes.Load())
+	}
 	if _, ok := c.Of(t.Context(), 7); ok || r.bytes.Load() != 0 || r.loading.Load() != 0 {
 		t.Errorf("there is no room, and memory tells: %v, %d bytes, %d while loading", ok, r.bytes.Load(), r.loading.Load())
 	}

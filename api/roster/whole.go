@@ -131,7 +131,7 @@ func (w *whole[T]) readNow(a *wholeOf[T], account fleet.AccountID) bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.whole, a.again = true, w.r.clock()+int64(loadAgain)
-		if errors.Is(err, errRoom) { // nothing of them is kept until fewer may be there
+		if errors.Is(err, errRoom) { // nothing of them is kept until there may be room
 			a.again = w.r.clock() + int64(w.r.cfg.Idle)
 			a.view.Store(nil)
 			w.r.bytes.Add(-a.bytes)
@@ -238,6 +238,7 @@ func (w *whole[T]) forget(account fleet.AccountID, a *wholeOf[T]) {
 	a.mu.Lock()
 	if !a.gone.Swap(true) { // before no look tells it anything any more
 		w.r.bytes.Add(-a.bytes)
+		a.bytes = 0
 	}
 	a.mu.Unlock()
 	w.mu.Lock()

@@ -30,7 +30,8 @@ type Busy struct {
 	Vehicle, Class func(id uint64) calendar.Series
 }
 
-// CanBeRented says whether a vehicle may be rented, now or after what is being done to it.
+// CanBeRented says whether a vehicle may be rented, now or after what is being done to it, as rentable_vehicles.sql
+// does.
 func CanBeRented(v *record.Vehicle) bool {
 	switch v.Status {
 	case record.VehicleRetired, record.VehicleInactive, record.VehicleOutOfService:
