@@ -198,21 +198,21 @@ func TestWhatFollowsIsWaitedForAsLongAsItGetsLess(t *testing.T) {
 		var said bytes.Buffer
 		r := &replay{replayCommand: &replayCommand{}, out: output{io.Discard, &said}}
 		begin := time.Now()
-		if err := r.until(t.Context(), "derived", func(context.Context) (int64, error) {
+		if err := r.until(t.Context(), derived, func(context.Context) (int64, error) {
 			return 10 - int64(time.Since(begin)/(2*time.Minute)), nil
 		}); err != nil || time.Since(begin) < 20*time.Minute {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		if !strings.Contains(said.String(), "waiting for what is to be derived") {
+		if !strings.Contains(said.String(), "waiting until " + derived) {
 			t.Errorf("said %q", said.String())
 		}
 		begin = time.Now()
-		err := r.until(t.Context(), "derived", func(context.Context) (int64, error) { return 1, nil })
+		err := r.until(t.Context(), derived, func(context.Context) (int64, error) { return 1, nil })
 		if !errors.Is(err, errNoPipeline) || time.Since(begin) > waitGiveUp+time.Minute {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		away := errors.New("connection refused")
-		if err := r.until(t.Context(), "derived",
+		if err := r.until(t.Context(), derived,
 			func(context.Context) (int64, error) { return 0, away }); !errors.Is(err, away) {
 			t.Errorf("a broker that is away: %v", err)
 		}
