@@ -203,7 +203,7 @@ func TestWhatFollowsIsWaitedForAsLongAsItGetsLess(t *testing.T) {
 		}); err != nil || time.Since(begin) < 20*time.Minute {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		if !strings.Contains(said.String(), "waiting until " + derived) {
+		if !strings.Contains(said.String(), "waiting until "+derived) {
 			t.Errorf("said %q", said.String())
 		}
 		begin = time.Now()
