@@ -193,6 +193,9 @@ func (s *IDSource) Next() uint64 { return s.next(0) }
 // itself is settled by its token, which nothing has that is made with others.
 func (s *IDSource) NextOfMany() uint64 { return s.next(1) }
 
+// IDOfMany says whether NextOfMany may have returned an identity, and Next cannot have.
+func IDOfMany(id uint64) bool { return id&1 == 1 }
+
 // next returns the next identity of which the sequence ends in that bit.
 func (s *IDSource) next(bit uint64) uint64 {
 	s.mu.Lock()

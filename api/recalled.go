@@ -72,17 +72,31 @@ func (r recalled) RecordsByID(ctx context.Context, l *query.Listing, account fle
 	return r.server.RecordsByID(ctx, l, account, ids)
 }
 
-// Busy finds what memory has of calendars, unless it is asked for what was over too long ago.
+// Busy finds what memory has of calendars, or reads those of the store.
 func (r recalled) Busy(ctx context.Context, account fleet.AccountID, from, now time.Time) (base.Busy, error) {
-	var find func(uint64, func(*calendarOf))
-	ok := !from.Before(now.Add(-roster.HeldSince))
-	if ok {
-		find, ok = r.calendars.Of(ctx, account)
+	if inMemory(from, now) {
+		if find, ok := r.calendars.Of(ctx, account); ok {
+			return busy(find, from, now), nil
+		}
 	}
-	if !ok {
-		defer r.calendars.Showed(account)
-		return r.Stored.Busy(ctx, account, from, now)
+	defer r.calendars.Showed(account)
+	return r.Stored.Busy(ctx, account, from, now)
+}
+
+// Recalled finds what memory has of calendars.
+func (r recalled) Recalled(ctx context.Context, account fleet.AccountID, from, now time.Time) (base.Busy, bool) {
+	if !inMemory(from, now) {
+		return base.Busy{}, false
 	}
+	find, ok := r.calendars.Recall(ctx, account)
+	return busy(find, from, now), ok
+}
+
+// inMemory says that calendars in memory have what ends after an instant.
+func inMemory(from, now time.Time) bool { return !from.Before(now.Add(-roster.HeldSince)) }
+
+// busy looks through calendars in memory.
+func busy(find func(uint64, func(*calendarOf)), from, now time.Time) base.Busy {
 	of := func(class bool) func(uint64) calendar.Series {
 		return func(id uint64) (held calendar.Series) {
 			find(id, func(h *calendarOf) {
@@ -93,7 +107,7 @@ func (r recalled) Busy(ctx context.Context, account fleet.AccountID, from, now t
 			return held
 		}
 	}
-	return base.Busy{Vehicle: of(false), Class: of(true)}, nil
+	return base.Busy{Vehicle: of(false), Class: of(true)}
 }
 
 // standing are those of the holds that end after an instant and have not lapsed at another.

@@ -47,13 +47,13 @@ func (s *Store) feed(ctx context.Context, all ...*revision) error {
 	memory, cancel := context.WithTimeout(ctx, fromMemory)
 	defer cancel()
 	for _, f := range s.feeds[all[0].kind] {
-		bring := s.insertShared
 		for attempt := 1; ; attempt++ {
-			inner := memory
-			if attempt > 1 {
-				inner, bring = ctx, s.insertLogged
+			var err error
+			if attempt == 1 {
+				err = s.shared.share(memory, f.Table, s.bringing(f), all)
+			} else {
+				err = s.insertLogged(ctx, f, all)
 			}
-			err := bring(inner, f, all)
 			if err == nil {
 				break
 			}
@@ -65,6 +65,11 @@ func (s *Store) feed(ctx context.Context, all ...*revision) error {
 		}
 	}
 	return nil
+}
+
+// bringing returns how those who write at the same time bring their revisions to a table.
+func (s *Store) bringing(f schemas.Feed) insert {
+	return func(ctx context.Context, all []*revision) error { return s.insertWritten(ctx, f, all) }
 }
 
 // insertWritten brings revisions, as their writer has them, to a table, with what it can work out of them.

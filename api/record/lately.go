@@ -34,7 +34,7 @@ const (
 
 // note notes a revision that stands.
 func (l *lately) note(r *revision, now time.Time, within time.Duration) {
-	ref := writtenRef{fleet.AccountID(r.account), Ref{r.kind, r.id}}
+	ref := r.ref()
 	l.Lock()
 	defer l.Unlock()
 	for len(l.order) > 0 {

@@ -80,7 +80,7 @@ func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID,
 func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
 	by.Command = NewCommand()
 	for {
-		if rec, _, err := l.Create(ctx, by, account, l.store.NextID(), body); !errors.Is(err, ErrTaken) {
+		if rec, _, err := l.Create(ctx, by, account, l.store.NextIDUnsaid(), body); !errors.Is(err, ErrTaken) {
 			return rec, err
 		}
 	}
@@ -104,10 +104,16 @@ func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.Accoun
 	if err != nil {
 		return Record[T]{}, false, err
 	}
+	r.shares = l.store.mayShare(by, id)
+	l.store.creating.Add(1)
+	defer l.store.creating.Add(-1)
 	switch err := l.store.append(ctx, r, l.decided(&body), "", nil); {
 	case err == nil:
 		rec, err := l.record(r)
 		return rec, true, err
+	case errors.Is(err, ErrTaken):
+		l.releaseUnheld(ctx, account, id, held)
+		return Record[T]{}, false, err
 	case errors.Is(err, errLost):
 		// The same creation, repeated at the same time, whose result this is; or another one, which wants none of the values
 		// that it does not have.

@@ -76,12 +76,9 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 			}
 		}
 	}
-	var alone []*revision
-	if err = l.store.appendMany(wide, all); err == nil {
-		alone, err = l.store.yield(wide, all)
-	}
+	err = l.store.appendNew(wide, all)
 	if err == nil {
-		err = l.store.writtenMany(ctx, alone)
+		err = l.store.writtenMany(ctx, slices.DeleteFunc(slices.Clone(all), (*revision).gaveWay))
 	}
 	if err != nil {
 		for i := range good {
@@ -91,8 +88,8 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 		}
 	}
 	for _, r := range all {
-		if at := slices.Index(ids, r.id); err == nil && !slices.Contains(alone, r) {
-			good[at] = false
+		if err == nil && r.gaveWay() {
+			good[slices.Index(ids, r.id)] = false
 		}
 	}
 	// What did not go the short way goes the long one, which tells why it cannot be. It looks first whose the id is:
@@ -250,44 +247,73 @@ func (s *Store) findWon(ctx context.Context, account uint64, needed []*neededCla
 		})
 }
 
-// appendMany writes first revisions in one insert. Nobody else is likely to write revisions of ids that were just made,
-// so that one token for all of them is enough: it makes a repeated insert harmless. What somebody else wrote all the
-// same is for yield.
-func (s *Store) appendMany(ctx context.Context, all []*revision) error {
+// appendNew writes first revisions of any accounts and kinds in one insert, under one token, which makes a repeated
+// insert harmless. Nobody else is likely to write revisions of ids that were just made. Where somebody did all the same,
+// ours gives way, which nobody has been told of yet: its writeID is zero then.
+func (s *Store) appendNew(ctx context.Context, all []*revision) error {
 	if len(all) == 0 {
 		return nil
 	}
-	write := writeIDOf(all[0].command)
 	for _, r := range all {
-		r.writeID = write
+		r.writeID = writeIDOf(r.command)
 	}
-	return s.appendAll(ctx, fmt.Sprintf("%s:many:%d", all[0].kind, write), all...)
+	if err := s.appendAll(ctx, fmt.Sprintf("many:%d", all[0].writeID), all...); err != nil {
+		return err
+	}
+	return s.yield(ctx, all)
 }
 
-// yield takes back those of the first revisions that share their id with another's, which nobody has been told of yet,
-// and returns the others. Of two that meet at least one sees the other. If both do, both give way.
-func (s *Store) yield(ctx context.Context, all []*revision) ([]*revision, error) {
-	if len(all) == 0 {
-		return nil, nil
-	}
-	ids := make([]uint64, len(all))
+// yield takes back those of the first revisions that share their id with another's. Of two that meet at least one sees
+// the other. If both do, both give way.
+func (s *Store) yield(ctx context.Context, all []*revision) error {
+	accounts, kinds, ids := make([]uint64, len(all)), make([]string, len(all)), make([]uint64, len(all))
+	writes := make([]uint64, len(all))
 	for i, r := range all {
-		ids[i] = r.id
+		accounts[i], kinds[i], ids[i], writes[i] = r.account, r.kind, r.id, r.writeID
 	}
-	args := []any{clickhouse.Named("account", all[0].account), clickhouse.Named("kind", all[0].kind),
-		clickhouse.Named("write", all[0].writeID)}
-	var shared []uint64
-	if err := s.db.QueryRow(ctx, schemas.Query("record_shared"),
-		append(args, clickhouse.Named("ids", ids))...).Scan(&shared); err != nil {
-		return nil, fmt.Errorf("look for other records of the same ids: %w", err)
+	args := []any{clickhouse.Named("accounts", accounts), clickhouse.Named("kinds", kinds),
+		clickhouse.Named("ids", ids), clickhouse.Named("writes", writes)}
+	shared := make(map[writtenRef]bool)
+	err := schemas.EachRow(ctx, s.db, "look for other records of the same ids", schemas.Query("record_shared"), args,
+		func(row schemas.Row) error {
+			var account, id uint64
+			var kind string
+			err := row.Scan(&account, &kind, &id)
+			shared[writtenRef{fleet.AccountID(account), Ref{kind, id}}] = true
+			return err
+		})
+	if err != nil || len(shared) == 0 {
+		return err
 	}
-	if len(shared) == 0 {
-		return all, nil
+	var back []uint64
+	for _, r := range all {
+		if shared[r.ref()] {
+			back = append(back, r.writeID)
+		}
 	}
-	if err := s.db.Exec(ctx, schemas.Query("record_yield"), append(args, clickhouse.Named("ids", shared))...); err != nil {
-		return nil, fmt.Errorf("give way to other records of the same ids: %w", err)
+	args[len(args)-1] = clickhouse.Named("writes", back)
+	if err := s.db.Exec(ctx, schemas.Query("record_yield"), args...); err != nil {
+		return fmt.Errorf("give way to other records of the same ids: %w", err)
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r *revision) bool { return slices.Contains(shared, r.id) }), nil
+	for _, r := range all {
+		if shared[r.ref()] {
+			r.writeID = 0
+		}
+	}
+	return nil
+}
+
+// appendShared writes a first revision to the log together with those of others who create at the same time.
+func (s *Store) appendShared(ctx context.Context, r *revision) error {
+	switch err := s.shared.share(ctx, "record_log", s.appendNew, []*revision{r}); {
+	case errors.Is(err, errLost):
+		return fmt.Errorf("of the insert that %s %d was in nothing stands: %v", r.kind, r.id, err)
+	case err != nil:
+		return err
+	case r.gaveWay():
+		return ErrTaken
+	}
+	return nil
 }
 
 // writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.

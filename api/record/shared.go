@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/motorpool/fleet/schemas"
 )
 
-// sharedInserts has inserts into tables of current records shared by those who write at the same time, as the server
-// takes longer to plan one than to insert its rows: while one is on its way, who comes waits, and all of them go
-// with the next. Who is alone waits for nobody.
+// sharedInserts has inserts into a table shared by those who write at the same time, as the server takes longer to plan
+// one than to insert its rows: while one is on its way, who comes waits, and all of them go with the next. Who is alone
+// waits for nobody.
 type sharedInserts struct {
 	mu sync.Mutex
 	// by table, of those into which an insert is on its way; who waits for the next, nobody at first
@@ -30,21 +28,24 @@ type sharer struct {
 // errLate says that what waited for an insert was not taken along, so that the others have the time that they need.
 var errLate = errors.New("the insert before took too long")
 
-// insertShared is insertWritten together with others. What became of the insert all of them are told; who goes
+// insert is how revisions come to a table.
+type insert func(ctx context.Context, all []*revision) error
+
+// share inserts revisions into a table together with others. What became of the insert all of them are told; who goes
 // earlier cuts nothing.
-func (s *Store) insertShared(ctx context.Context, f schemas.Feed, all []*revision) error {
+func (i *sharedInserts) share(ctx context.Context, table string, insert insert, all []*revision) error {
 	now := time.Now()
 	until, ok := ctx.Deadline()
 	if !ok {
 		until = now.Add(fromMemory)
 	}
 	mine := &sharer{all: all, leave: now.Add(until.Sub(now) / 2), until: until, done: make(chan error, 1)}
-	s.shared.mu.Lock()
-	before, going := s.shared.waiting[f.Table]
-	s.shared.waiting[f.Table] = append(before, mine)
-	s.shared.mu.Unlock()
+	i.mu.Lock()
+	before, going := i.waiting[table]
+	i.waiting[table] = append(before, mine)
+	i.mu.Unlock()
 	if !going {
-		go s.insertWaiting(context.WithoutCancel(ctx), f)
+		go i.insertWaiting(context.WithoutCancel(ctx), table, insert)
 	}
 	select {
 	case err := <-mine.done:
@@ -55,14 +56,14 @@ func (s *Store) insertShared(ctx context.Context, f schemas.Feed, all []*revisio
 }
 
 // insertWaiting inserts for those who wait, and for those who came meanwhile, until nobody does.
-func (s *Store) insertWaiting(ctx context.Context, f schemas.Feed) {
+func (i *sharedInserts) insertWaiting(ctx context.Context, table string, insert insert) {
 	for {
-		s.shared.mu.Lock()
-		waiting := s.shared.waiting[f.Table]
-		if s.shared.waiting[f.Table] = nil; len(waiting) == 0 {
-			delete(s.shared.waiting, f.Table)
+		i.mu.Lock()
+		waiting := i.waiting[table]
+		if i.waiting[table] = nil; len(waiting) == 0 {
+			delete(i.waiting, table)
 		}
-		s.shared.mu.Unlock()
+		i.mu.Unlock()
 		if len(waiting) == 0 {
 			return
 		}
@@ -81,22 +82,22 @@ func (s *Store) insertWaiting(ctx context.Context, f schemas.Feed) {
 		if len(going) == 0 {
 			continue
 		}
-		err := s.insertUntil(ctx, until, f, all)
+		err := insert.until(ctx, until, table, all)
 		for _, w := range going {
 			w.done <- err
 		}
 	}
 }
 
-// insertUntil is insertWritten until an instant. A panic is its error, as nobody's request is carried out here that
+// until inserts until an instant. A panic is its error, as nobody's request is carried out here that
 // would catch it.
-func (s *Store) insertUntil(ctx context.Context, until time.Time, f schemas.Feed, all []*revision) (err error) {
-	ctx, cancel := context.WithDeadline(ctx, until)
+func (i insert) until(ctx context.Context, end time.Time, table string, all []*revision) (err error) {
+	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	defer func() {
 		if fell := recover(); fell != nil {
-			err = fmt.Errorf("insert into %s: %v", f.Table, fell)
+			err = fmt.Errorf("insert into %s: %v", table, fell)
 		}
 	}()
-	return s.insertWritten(ctx, f, all)
+	return i(ctx, all)
 }

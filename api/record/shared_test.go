@@ -51,6 +51,87 @@ func TestWritersOfOneMomentShareInserts(t *testing.T) {
 	}
 }
 
+// Of many who create at the same time each has its own record, they have shared inserts into the log, and what is under
+// somebody else's id gives way: of two stores that draw the same ids no record has two first revisions.
+func TestThoseWhoCreateAtOneMomentShareAnInsertIntoTheLog(t *testing.T) {
+	const writers, each = 24, 4
+	db := schematest.Open(t)
+	cfg := Config{Deadline: time.Minute, Abandoned: 2 * time.Minute}
+	start := time.Now()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	made := make(map[uint64]string)
+	for n := range 2 {
+		clock := func() time.Time { return start } // so that the ids of both are the same
+		s, err := NewStore(cfg, db, fleet.NewIDSource(1, clock), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := NewLog(s, ServiceTasks)
+		for i := range writers {
+			all.Go(func() {
+				for j := range each {
+					name := fmt.Sprint(n, i, j)
+					rec, err := log.New(t.Context(), author, 7, ServiceTask{Name: name})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					if other, ok := made[rec.ID]; ok {
+						t.Errorf("%d is %s and %s", rec.ID, other, name)
+					}
+					made[rec.ID] = name
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	all.Wait()
+	log := NewLog(storeOn(t, db), ServiceTasks)
+	for id, name := range made {
+		if rec, err := log.Get(t.Context(), 7, id); err != nil || rec.Body.Name != name || rec.Revision != 1 {
+			t.Errorf("%d is %+v and not %s: %v", id, rec, name, err)
+		}
+	}
+	if n := count(t, db, "SELECT count() FROM record_log"); n != 2*writers*each || len(made) != 2*writers*each {
+		t.Errorf("%d rows and %d answers of %d records", n, len(made), 2*writers*each)
+	}
+	if n := count(t, db, "SELECT count() FROM service_tasks FINAL"); n != 2*writers*each {
+		t.Errorf("%d are listed", n)
+	}
+	blocks := "SELECT toUInt64(max(max_block_number)) FROM system.parts WHERE database = currentDatabase() AND table = 'record_log'"
+	if n := count(t, db, blocks); n >= writers*each { // a block for each insert and for each mutation
+		t.Errorf("%d records made %d inserts", 2*writers*each, n)
+	}
+}
+
+// What is inserted with others and finds its id another's is taken back, and its author told to take another id.
+func TestWhatSharesAnInsertGivesWayToWhoeverHasItsID(t *testing.T) {
+	db := schematest.Open(t)
+	s := storeOn(t, db)
+	log := NewLog(s, ServiceTasks)
+	id := s.NextIDOfMany()
+	if _, made, err := NewLog(storeOn(t, db), ServiceTasks).Ensure(t.Context(), author, 7, id,
+		ServiceTask{Name: "first"}); err != nil || !made {
+		t.Fatal(made, err)
+	}
+	by := author
+	by.Command = NewCommand()
+	if _, _, err := log.Create(t.Context(), by, 7, id, ServiceTask{Name: "second"}); !errors.Is(err, ErrTaken) {
+		t.Errorf("the second under one id: %v", err)
+	}
+	if _, made, err := log.Create(t.Context(), by, 8, id, ServiceTask{Name: "of another account"}); err != nil || !made {
+		t.Errorf("of another account: %v, %v", made, err)
+	}
+	if rec, err := log.Get(t.Context(), 7, id); err != nil || rec.Body.Name != "first" {
+		t.Errorf("%+v, %v", rec, err)
+	}
+	if n := count(t, db, "SELECT count() FROM record_log"); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}
+
 // One of those who share an insert may fail it, go away before it, or have waited for too long: the others are
 // served all the same, and what waited too long comes out of the log.
 func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {
@@ -97,7 +178,7 @@ func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {
 				}
 			}
 			time.Sleep(c.wait)
-			s.insertWaiting(t.Context(), f)
+			s.shared.insertWaiting(t.Context(), f.Table, s.bringing(f))
 			for i, answer := range answers {
 				if err := <-answer; i == 1 && !errors.Is(err, c.says) || i != 1 && err != nil {
 					t.Errorf("%d: %v", i, err)

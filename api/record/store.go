@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -63,6 +64,7 @@ type Store struct {
 	numbers      numbers
 	lately       lately
 	shared       sharedInserts
+	creating     atomic.Int64                           // first revisions that are on their way
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
@@ -133,6 +135,21 @@ func (s *Store) NextID() uint64 { return s.ids.Next() }
 // NextIDOfMany returns an id for a record to be that Log.CreateMany makes.
 func (s *Store) NextIDOfMany() uint64 { return s.ids.NextOfMany() }
 
+// NextIDUnsaid returns an id for a record to be that nobody is told of before it is made, so that nobody else asks for
+// that record. While others create at the same time it is one with which Log.Create shares their insert.
+func (s *Store) NextIDUnsaid() uint64 {
+	if s.draft == nil && s.creating.Load() > 0 {
+		return s.ids.NextOfMany()
+	}
+	return s.ids.Next()
+}
+
+// mayShare says that the first revision of a record may be inserted together with others: its id is of NextOfMany, and
+// this is the first attempt. A while after it was drawn it need not be: an id that was not drawn may look like it.
+func (s *Store) mayShare(by Author, id uint64) bool {
+	return s.draft == nil && !by.Again && fleet.IDOfMany(id) && time.Since(fleet.IDTime(id)).Abs() < s.cfg.Deadline
+}
+
 // revision is one row of record_log.
 type revision struct {
 	account, id uint64
@@ -149,10 +166,17 @@ type revision struct {
 	body        string
 	before      *revision // upon which it was written, if that is known
 	kept        *kept     // of drafts; else nil
+	shares      bool      // an insert with others; see mayShare
 }
 
 const insertRevision = `INSERT INTO record_log
 	(account, kind, id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body)`
+
+// ref names the record of a revision.
+func (r *revision) ref() writtenRef { return writtenRef{fleet.AccountID(r.account), Ref{r.kind, r.id}} }
+
+// gaveWay says of a first revision that was inserted with others that it was taken back: the id is another's.
+func (r *revision) gaveWay() bool { return r.writeID == 0 }
 
 // errLost says that another write became the revision.
 var errLost = errors.New("another write came first")
@@ -160,7 +184,8 @@ var errLost = errors.New("another write came first")
 // append writes a revision after the body before, which is empty for the first, brings it to the tables of current
 // records, has release give up what the record claims no more, unless it is nil, and carries out what follows from it,
 // which may claim what was given up. body points to what the revision holds. It returns nil if it won, errLost if
-// another did. Any other error leaves open what happened: the row may still arrive, and then a later reader sees it.
+// another did, ErrTaken if the id of one that was inserted with others is another's. Any other error leaves open what
+// happened: the row may still arrive, and then a later reader sees it.
 func (s *Store) append(ctx context.Context, r *revision, body any, before string, release func()) error {
 	r.writeID = writeIDOf(r.command)
 	if s.draft != nil {
@@ -168,8 +193,12 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 			return err
 		}
 	} else {
+		write := s.appendByItself
+		if r.shares {
+			write = s.appendShared
+		}
 		begun := time.Now() // before the token is known to the server
-		if err := s.appendAll(ctx, revisionToken(r), r); err != nil {
+		if err := write(ctx, r); err != nil {
 			return err
 		}
 		s.lately.note(r, begun, s.fresh())
@@ -183,6 +212,11 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 		}
 		return nil
 	})
+}
+
+// appendByItself writes a revision to the log under its own token.
+func (s *Store) appendByItself(ctx context.Context, r *revision) error {
+	return s.appendAll(ctx, revisionToken(r), r)
 }
 
 // revisionToken is the token of a revision: of all writes with it one stands.
@@ -363,7 +397,7 @@ func (s *Store) readNewest(ctx context.Context, refs []writtenRef) (map[writtenR
 			&r.actor, &r.requestID, &r.body); err != nil {
 			return err
 		}
-		found[writtenRef{fleet.AccountID(r.account), Ref{r.kind, r.id}}] = r
+		found[r.ref()] = r
 		return nil
 	})
 	return found, err

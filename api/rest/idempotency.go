@@ -140,7 +140,7 @@ func again(h handlerFunc) handlerFunc {
 func (a *Server) NewID(r *http.Request) uint64 {
 	x := ExchangeOf(r.Context())
 	if t := x.Ticket; t == nil {
-		x.Drawn = a.Store.NextID()
+		x.Drawn = a.Store.NextIDUnsaid()
 	} else {
 		x.Drawn = t.ID
 		for range x.taken {

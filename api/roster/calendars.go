@@ -41,7 +41,7 @@ func NewCalendars[T any](r *Roster, now func() time.Time, of func(query.Calendar
 		})
 		return rows, err
 	}
-	c := &Calendars[T]{newWhole(r, "calendars", read, func(c *changes) map[uint64]bool { return c.calendars })}
+	c := &Calendars[T]{newWhole(r, "calendars", read, ofCalendar)}
 	c.kept.most = mostHolds * each
 	r.watchers = append(r.watchers, c.kept)
 	return c
@@ -51,10 +51,21 @@ func NewCalendars[T any](r *Roster, now func() time.Time, of func(query.Calendar
 // which are of a vehicle and perhaps of a class. False if only the store can tell. They are shared, and must not be
 // changed.
 func (c *Calendars[T]) Of(ctx context.Context, account fleet.AccountID) (find func(id uint64, take func(*T)), ok bool) {
+	return c.within(ctx, account, 1)
+}
+
+// Recall is Of by an older look: for a command, see RecallLags.
+func (c *Calendars[T]) Recall(ctx context.Context,
+	account fleet.AccountID) (find func(id uint64, take func(*T)), ok bool) {
+	return c.within(ctx, account, RecallLags)
+}
+
+func (c *Calendars[T]) within(ctx context.Context, account fleet.AccountID,
+	lags time.Duration) (find func(id uint64, take func(*T)), ok bool) {
 	if c == nil || c.kept.r.off.Load() {
 		return nil, false
 	}
-	all, ok := c.kept.all(ctx, account)
+	all, ok := c.kept.all(ctx, account, lags*c.kept.r.cfg.Lag)
 	c.kept.r.metrics.answered(ok)
 	return func(id uint64, take func(*T)) {
 		at, _ := slices.BinarySearchFunc(all, id, func(r *keptRow[T], id uint64) int { return cmp.Compare(r.id, id) })
@@ -67,6 +78,6 @@ func (c *Calendars[T]) Of(ctx context.Context, account fleet.AccountID) (find fu
 // Showed notes that calendars of an account were read in the store, after which no older ones are shown.
 func (c *Calendars[T]) Showed(account fleet.AccountID) {
 	if c != nil {
-		c.kept.wrote(account, c.kept.r.clock())
+		c.kept.wrote(account, ofCalendar, c.kept.r.clock())
 	}
 }

@@ -121,7 +121,7 @@ func TestMemoryOfCalendarsAndDecodedVehiclesHasABound(t *testing.T) {
 	if other, ok, err := d.All(t.Context(), 8); err != nil || !ok || len(other) != 1 {
 		t.Errorf("of the other account %d, %v, %v", len(other), ok, err)
 	}
-	mine := c.kept.of[7]
+	mine := c.kept.byAccount[7]
 	r.letGo(r.clock() + 1)
 	if bytes := r.bytes.Load(); bytes != 0 {
 		t.Errorf("%d bytes are left of what was let go of", bytes)

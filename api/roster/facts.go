@@ -117,7 +117,7 @@ func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, vehicles []u
 		return nil, now, ctx.Err()
 	}
 	if a.gone.Load() { // what is read of the account from now on is not older
-		f.wrote(account, f.r.clock())
+		f.wrote(account, ofFacts, f.r.clock())
 	}
 	if b.err != nil {
 		return nil, now, b.err
@@ -146,7 +146,7 @@ func (f *Facts[T]) readInto(ctx context.Context, account fleet.AccountID, vehicl
 		found[i] = valueOf(read[id])
 	}
 	if f.r != nil {
-		f.wrote(account, f.r.clock())
+		f.wrote(account, ofFacts, f.r.clock())
 	}
 	return err
 }
@@ -423,7 +423,10 @@ func (c *changes) join(o *changes) {
 	}
 }
 
-func (f *Facts[T]) wrote(account fleet.AccountID, at int64) {
+func (f *Facts[T]) wrote(account fleet.AccountID, of reach, at int64) {
+	if of&ofFacts == 0 {
+		return
+	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if a := f.of[account]; a != nil {

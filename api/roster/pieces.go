@@ -129,7 +129,7 @@ func (p *Pieces) changed(_ fleet.AccountID, c *changes) {
 	}
 }
 
-func (p *Pieces) wrote(fleet.AccountID, int64) {}
+func (p *Pieces) wrote(fleet.AccountID, reach, int64) {}
 
 func (p *Pieces) kept() []kept {
 	p.mu.RLock()

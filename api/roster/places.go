@@ -24,7 +24,7 @@ func newPlaces(r *Roster) *whole[query.Latest] {
 		}
 		return rows, err
 	}
-	return newWhole(r, "positions", read, func(c *changes) map[uint64]bool { return c.places })
+	return newWhole(r, "positions", read, ofPlace)
 }
 
 // Latest is query.LatestPositions from memory, with what query.CountLatest tells; false if only the store can tell, as
@@ -33,7 +33,7 @@ func (r *Roster) Latest(ctx context.Context, f query.LatestFilter) (found []quer
 	if r == nil || r.off.Load() || f.Near != nil || f.Offset < 0 || f.Limit < 1 {
 		return nil, 0, false
 	}
-	all, ok := r.places.all(ctx, f.Account)
+	all, ok := r.places.all(ctx, f.Account, r.cfg.Lag)
 	if r.metrics.answered(ok); !ok {
 		return nil, 0, false
 	}
@@ -68,6 +68,6 @@ func (r *Roster) Latest(ctx context.Context, f query.LatestFilter) (found []quer
 // ShowedPlaces notes that a position of an account was read in the store, after which no older places are shown.
 func (r *Roster) ShowedPlaces(account fleet.AccountID) {
 	if r != nil {
-		r.places.wrote(account, r.clock())
+		r.places.wrote(account, ofPlace, r.clock())
 	}
 }

@@ -264,7 +264,7 @@ func (r *Roster) Wrote(account fleet.AccountID, name string) {
 		}
 	}
 	for _, w := range r.watchers {
-		w.wrote(account, now)
+		w.wrote(account, reaches[name], now)
 	}
 }
 

@@ -29,6 +29,9 @@ const (
 	ofBooking                    // facts that go by the booking that it names
 	ofAccount                    // facts of the account
 	ofCalendar                   // the calendar that it names
+
+	ofFacts = ofVehicle | ofBooking | ofAccount
+	ofAll   = ofFacts | ofPlace | ofCalendar
 )
 
 // sources are the tables of which follows what is known of vehicles beside their records.
@@ -64,7 +67,7 @@ type watcher interface {
 	keeper
 	accounts() []fleet.AccountID
 	changed(fleet.AccountID, *changes)
-	wrote(account fleet.AccountID, at int64)
+	wrote(account fleet.AccountID, of reach, at int64)
 }
 
 // keeper keeps something, by account.
@@ -151,16 +154,43 @@ func (s *source) question(block string) string {
 
 func (c *changes) add(table string, id uint64) {
 	s := sources[slices.IndexFunc(sources, func(s source) bool { return s.table == table })]
-	for _, some := range []struct {
-		of reach
-		in map[uint64]bool
-	}{{ofVehicle, c.vehicles}, {ofPlace, c.places}, {ofBooking, c.bookings}, {ofCalendar, c.calendars}} {
-		if s.of&some.of != 0 {
-			some.in[id] = true
+	for _, of := range []reach{ofVehicle, ofPlace, ofBooking, ofCalendar} {
+		if s.of&of != 0 {
+			c.of(of)[id] = true
 		}
 	}
 	c.facts = c.facts || s.of&ofAccount != 0
 }
+
+// of returns the ids of one reach that were found.
+func (c *changes) of(of reach) map[uint64]bool {
+	switch of {
+	case ofVehicle:
+		return c.vehicles
+	case ofPlace:
+		return c.places
+	case ofBooking:
+		return c.bookings
+	case ofCalendar:
+		return c.calendars
+	}
+	panic(fmt.Sprintf("reach %d is of no ids", of))
+}
+
+// reaches are what may be other when a record of a kind is written; everything with "".
+var reaches = func() map[string]reach {
+	all := map[string]reach{"": ofAll}
+	for _, f := range schemas.Feeds() {
+		for _, s := range sources {
+			if s.table == f.Table {
+				for _, kind := range f.Kinds {
+					all[kind] |= s.of
+				}
+			}
+		}
+	}
+	return all
+}()
 
 // fresh says whether all that stood at an instant is known, and waits for it if it may be in a moment.
 func (r *Roster) fresh(ctx context.Context, need int64) bool {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/motorpool/fleet"
@@ -22,21 +23,21 @@ type keptRow[T any] struct {
 // whole keeps all rows of something by their ids, of the accounts that somebody asks about. What looks have found to
 // be other is read again when somebody asks.
 type whole[T any] struct {
-	r     *Roster
-	name  string // of the rows, in the plural
-	read  reading[T]
-	other func(*changes) map[uint64]bool // ids of which a look has found that the row may be another
-	most  int64                          // bytes of an account, of which more are not kept; 0 for any
+	r    *Roster
+	name string // of the rows, in the plural
+	read reading[T]
+	of   reach // of sources of which the rows follow
+	most int64 // bytes of an account, of which more are not kept; 0 for any
 
-	mu sync.RWMutex
-	of map[fleet.AccountID]*wholeOf[T]
+	mu        sync.RWMutex
+	byAccount map[fleet.AccountID]*wholeOf[T]
 }
 
 // reading reads the rows of some ids of an account, or all with nil.
 type reading[T any] func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]keptRow[T], error)
 
-func newWhole[T any](r *Roster, name string, read reading[T], other func(*changes) map[uint64]bool) *whole[T] {
-	return &whole[T]{r: r, name: name, read: read, other: other, of: map[fleet.AccountID]*wholeOf[T]{}}
+func newWhole[T any](r *Roster, name string, read reading[T], of reach) *whole[T] {
+	return &whole[T]{r: r, name: name, read: read, of: of, byAccount: map[fleet.AccountID]*wholeOf[T]{}}
 }
 
 // wholeOf are those of an account.
@@ -55,14 +56,14 @@ type wholeOf[T any] struct {
 	bytes int64
 }
 
-// all returns the rows of an account as they stand; false if that cannot be told from memory now.
-func (w *whole[T]) all(ctx context.Context, account fleet.AccountID) ([]*keptRow[T], bool) {
+// all returns the rows of an account as they stood lag ago or later; false if that cannot be told from memory now.
+func (w *whole[T]) all(ctx context.Context, account fleet.AccountID, lag time.Duration) ([]*keptRow[T], bool) {
 	r := w.r
 	now := r.ask()
 	w.mu.RLock()
-	a := w.of[account]
+	a := w.byAccount[account]
 	w.mu.RUnlock()
-	need := now - int64(r.cfg.Lag)
+	need := now - int64(lag)
 	if a != nil {
 		need = max(need, a.written.Load())
 	}
@@ -71,9 +72,9 @@ func (w *whole[T]) all(ctx context.Context, account fleet.AccountID) ([]*keptRow
 	}
 	if a == nil {
 		w.mu.Lock()
-		if a = w.of[account]; a == nil {
+		if a = w.byAccount[account]; a == nil {
 			a = &wholeOf[T]{reading: make(chan struct{}, 1), whole: true}
-			w.of[account] = a
+			w.byAccount[account] = a
 		}
 		w.mu.Unlock()
 	}
@@ -193,9 +194,9 @@ func (w *whole[T]) makeView(a *wholeOf[T], account fleet.AccountID, stale map[ui
 
 func (w *whole[T]) changed(account fleet.AccountID, c *changes) {
 	w.mu.RLock()
-	a := w.of[account]
+	a := w.byAccount[account]
 	w.mu.RUnlock()
-	other := w.other(c)
+	other := c.of(w.of)
 	if a == nil || len(other) == 0 && !c.any {
 		return
 	}
@@ -209,10 +210,13 @@ func (w *whole[T]) changed(account fleet.AccountID, c *changes) {
 	a.stands.Store(false)
 }
 
-func (w *whole[T]) wrote(account fleet.AccountID, at int64) {
+func (w *whole[T]) wrote(account fleet.AccountID, of reach, at int64) {
+	if of&w.of == 0 {
+		return
+	}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	if a := w.of[account]; a != nil {
+	if a := w.byAccount[account]; a != nil {
 		raise(&a.written, at)
 	}
 }
@@ -220,14 +224,14 @@ func (w *whole[T]) wrote(account fleet.AccountID, at int64) {
 func (w *whole[T]) accounts() []fleet.AccountID {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return slices.Collect(maps.Keys(w.of))
+	return slices.Collect(maps.Keys(w.byAccount))
 }
 
 func (w *whole[T]) kept() []kept {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	var all []kept
-	for account, a := range w.of {
+	for account, a := range w.byAccount {
 		all = append(all, kept{a.asked.Load(), func() { w.forget(account, a) }})
 	}
 	return all
@@ -243,7 +247,7 @@ func (w *whole[T]) forget(account fleet.AccountID, a *wholeOf[T]) {
 	a.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.of[account] == a {
-		delete(w.of, account)
+	if w.byAccount[account] == a {
+		delete(w.byAccount, account)
 	}
 }

@@ -23,6 +23,8 @@ type Fleet interface {
 		ids []uint64) (map[uint64]query.Stored, error)
 	// Busy returns what of all calendars ends after an instant, and has not lapsed at another.
 	Busy(ctx context.Context, account fleet.AccountID, from, now time.Time) (Busy, error)
+	// Recalled is Busy of what is in memory, as it stood a second ago at most; false if only the store can tell.
+	Recalled(ctx context.Context, account fleet.AccountID, from, now time.Time) (Busy, bool)
 }
 
 // Busy finds what is held of a vehicle, and what was booked of a class without one.
@@ -73,6 +75,11 @@ func (s Stored) Busy(ctx context.Context, account fleet.AccountID, from, now tim
 		return func(id uint64) calendar.Series { return calendar.NewSeries(HoldsFrom(all[id])) }
 	}
 	return Busy{Vehicle: of(vehicles), Class: of(classes)}, err
+}
+
+// Recalled finds nothing.
+func (s Stored) Recalled(context.Context, fleet.AccountID, time.Time, time.Time) (Busy, bool) {
+	return Busy{}, false
 }
 
 // HoldsFrom makes holds of those that the current table knows.

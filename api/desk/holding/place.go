@@ -110,10 +110,15 @@ func (d *Holds) placeName(ctx context.Context, account fleet.AccountID, text str
 // knows.
 func (d *Holds) PlaceAt(ctx context.Context, account fleet.AccountID, v *record.Record[record.Vehicle], at time.Time,
 	without string) (string, error) {
+	now := d.Now()
 	var holds []calendar.Hold
 	known := false
 	if m := base.MemoryIn(ctx); m != nil {
-		holds, known = d.Calendars.In(m.Calendar, account, v.ID)
+		if holds, known = d.Calendars.In(m.Calendar, account, v.ID); !known && m.Lookup {
+			if busy, ok := d.Fleet.Recalled(ctx, account, now.Add(-FollowedAfter), now); ok {
+				holds, known = busy.Vehicle(v.ID).Holds, true
+			}
+		}
 	}
 	if !known {
 		var err error
@@ -121,6 +126,6 @@ func (d *Holds) PlaceAt(ctx context.Context, account fleet.AccountID, v *record.
 			return "", err
 		}
 	}
-	there := VehicleWith(v, (&calendar.Calendar{Holds: holds}).Standing(d.Now()))
+	there := VehicleWith(v, (&calendar.Calendar{Holds: holds}).Standing(now))
 	return there.At(at, without), nil
 }

@@ -1,4 +1,5 @@
--- Takes back first revisions of one write, whose ids are another's records: nobody knows of them yet.
+-- Takes back first revisions of some writes, whose ids are another's records: nobody knows of them yet.
 ALTER TABLE record_log
-DELETE WHERE account = {account:UInt64} AND kind = {kind:String} AND id IN {ids:Array(UInt64)} AND revision = 1 AND write_id = {write:UInt64}
+DELETE WHERE (account, kind, id) IN arrayZip({accounts:Array(UInt64)}, {kinds:Array(String)}, {ids:Array(UInt64)})
+    AND revision = 1 AND write_id IN {writes:Array(UInt64)}
 SETTINGS mutations_sync = 1

@@ -9,14 +9,17 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
-// bookingColumns are columns of the table of bookings whose DEFAULT expressions take the server longer to plan than
-// everything else of an insert: who writes bookings works them out and hands them over. What a column is, its
-// expression says; a test holds the two against each other. What such an expression makes of what no desk writes (a
-// vehicle's id that is none, a day that cannot be read) is not told here but left to the server.
-var bookingColumns = []struct {
+// column is a column of a table of current records whose DEFAULT expression takes the server long to plan, longer
+// than everything else of an insert if there are many: who writes such records works it out and hands it over. What it
+// is, its expression says; a test holds the two against each other. What such an expression makes of what no desk
+// writes (a vehicle's id that is none, a day that cannot be read) is not told here but left to the server.
+type column[T any] struct {
 	name string
-	of   func(*Booking) (value any, told bool)
-}{
+	of   func(*T) (value any, told bool)
+}
+
+// bookingColumns are the dear ones of the table of bookings.
+var bookingColumns = []column[Booking]{
 	{"driver_ids", func(b *Booking) (any, bool) {
 		return each(b.Drivers, func(d Driver) string { return d.CustomerID }), true
 	}},
@@ -51,29 +54,57 @@ var bookingColumns = []struct {
 	{"returned_on", func(b *Booking) (any, bool) { return b.returnedOn() }},
 }
 
+// quoteColumns are all of the table of quotes.
+var quoteColumns = []column[Quote]{
+	{"number", func(q *Quote) (any, bool) { return q.Number, true }},
+	{"customer_id", func(q *Quote) (any, bool) { return q.CustomerID, true }},
+	{"vehicle_class_id", func(q *Quote) (any, bool) { return q.VehicleClassID, true }},
+	{"vehicle_id", func(q *Quote) (any, bool) { return q.VehicleID, true }},
+	{"rate_plan_id", func(q *Quote) (any, bool) { return q.RatePlanID, true }},
+	{"pickup_location_id", func(q *Quote) (any, bool) { return q.PickupLocationID, true }},
+	{"channel", func(q *Quote) (any, bool) { return q.Channel, true }},
+	{"pickup_at", func(q *Quote) (any, bool) { return instantOf(q.PickupAt) }},
+	{"return_at", func(q *Quote) (any, bool) { return instantOf(q.ReturnAt) }},
+	{"expires_at", func(q *Quote) (any, bool) { return instantOf(q.ExpiresAt) }},
+	{"booking_id", func(q *Quote) (any, bool) { return q.BookingID, true }},
+	{"total_amount", func(q *Quote) (any, bool) { return q.Snapshot.Totals.Total.Amount, true }},
+	{"currency", func(q *Quote) (any, bool) { return q.Snapshot.Currency, true }},
+	{"external_ids", func(q *Quote) (any, bool) {
+		return each(q.ExternalRefs, func(r ExternalRef) string { return r.ID }), true
+	}},
+}
+
 // workOut returns the columns of a table that can be told of all revisions, and what they are of each.
 func workOut(table string, all []*revision) (columns []string, values [][]any) {
-	values = make([][]any, len(all))
-	if table != "bookings" {
-		return nil, values
+	switch table {
+	case "bookings":
+		return workOutOf(bookingColumns, all)
+	case "quotes":
+		return workOutOf(quoteColumns, all)
+	default:
+		return nil, make([][]any, len(all))
 	}
-	bookings := make([]*Booking, len(all))
+}
+
+func workOutOf[T any](of []column[T], all []*revision) (columns []string, values [][]any) {
+	values = make([][]any, len(all))
+	bodies := make([]*T, len(all))
 	for i, r := range all {
-		if bookings[i] = asWritten[Booking](r.body); bookings[i] == nil {
+		if bodies[i] = asWritten[T](r.body); bodies[i] == nil {
 			return nil, values
 		}
 	}
-	for _, column := range bookingColumns {
-		of := make([]any, len(all))
+	for _, c := range of {
+		some := make([]any, len(all))
 		told := true
 		for i := 0; i < len(all) && told; i++ {
-			of[i], told = column.of(bookings[i])
+			some[i], told = c.of(bodies[i])
 		}
 		if !told {
 			continue
 		}
-		columns = append(columns, column.name)
-		for i, value := range of {
+		columns = append(columns, c.name)
+		for i, value := range some {
 			values[i] = append(values[i], value)
 		}
 	}
@@ -139,6 +170,14 @@ func inYears(times ...time.Time) bool {
 	return !slices.ContainsFunc(times, func(t time.Time) bool {
 		return !t.IsZero() && (t.UTC().Year() < firstYear || t.UTC().Year() > lastYear)
 	})
+}
+
+// instantOf returns a time as a column of instants has it, 1970 for not known.
+func instantOf(t Instant) (at time.Time, told bool) {
+	if t.IsZero() {
+		return time.Unix(0, 0), true
+	}
+	return t.Time, inYears(t.Time)
 }
 
 // millisOf returns times in milliseconds since 1970, 0 for not known.

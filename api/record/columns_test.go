@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
@@ -21,10 +22,31 @@ import (
 // What a writer hands over of a booking is what the table's expressions make of the same text, of whatever a desk
 // writes and of what none does.
 func TestColumnsOfBookingsAreWhatTheirExpressionsSay(t *testing.T) {
-	db := schematest.Open(t)
 	rng := rand.New(rand.NewPCG(21, 22))
-	bodies := []string{"", "no JSON", "null", "[]", "{}", `{"charges":{}}`, `{"number":1,"status":[],"drivers":"x"}`}
+	sayTheSame(t, rng, Bookings.Name, "bookings", len(bookingColumns), manyBookings(rng))
+}
+
+func TestColumnsOfQuotesAreWhatTheirExpressionsSay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	var all []*Quote
 	for _, b := range manyBookings(rng) {
+		q := &Quote{BookingFields: b.BookingFields, Numbered: b.Numbered, ExpiresAt: b.ReturnAt,
+			BookingID: oneOf(rng, "", "bkg_7", "a\x00b", "Zürich, 東京")}
+		if b.RateSnapshot != nil {
+			q.Snapshot = *b.RateSnapshot
+			q.Snapshot.Totals.Total.Amount = oneOf[int64](rng, 0, 1, -1, 5995, 1<<63-1, -1<<63)
+		}
+		all = append(all, q)
+	}
+	sayTheSame(t, rng, Quotes.Name, "quotes", len(quoteColumns), all)
+}
+
+// sayTheSame holds what writers hand over of records, some of them spoilt, against what the table's expressions say.
+func sayTheSame[T any](t *testing.T, rng *rand.Rand, kind, table string, mostColumns int, records []*T) {
+	t.Helper()
+	db := schematest.Open(t)
+	bodies := []string{"", "no JSON", "null", "[]", "{}", `{"charges":{}}`, `{"number":1,"status":[],"drivers":"x"}`}
+	for _, b := range records {
 		text := encoded(t, b)
 		bodies = append(bodies, text)
 		for range 3 {
@@ -38,30 +60,31 @@ func TestColumnsOfBookingsAreWhatTheirExpressionsSay(t *testing.T) {
 	at := millis(time.Now())
 	groups, all, full := map[string][]*revision{}, []*revision{}, 0
 	for i, body := range bodies {
-		r := &revision{account: 7, kind: Bookings.Name, id: uint64(i + 1), number: 1, at: at, createdAt: at, body: body}
-		columns, _ := workOut("bookings", []*revision{r})
-		if all = append(all, r); len(columns) == len(bookingColumns) {
+		r := &revision{account: 7, kind: kind, id: uint64(i + 1), number: 1, at: at, createdAt: at, body: body}
+		columns, _ := workOut(table, []*revision{r})
+		if all = append(all, r); len(columns) == mostColumns {
 			full++
 		}
 		groups[strings.Join(columns, ",")] = append(groups[strings.Join(columns, ",")], r)
 	}
 	if full < len(bodies)/20 || len(groups[""]) < len(bodies)/20 {
-		t.Errorf("all columns are told of %d of %d bookings, none of %d", full, len(bodies), len(groups[""]))
+		t.Errorf("all columns are told of %d of %d records, none of %d", full, len(bodies), len(groups[""]))
 	}
 	// Those of which the same can be told stand together in an insert: what cannot be told of one is told of none.
 	for columns, some := range groups {
-		if err := store.insertWritten(t.Context(), feedOf(t, "bookings", "bookings"), some); err != nil {
+		if err := store.insertWritten(t.Context(), feedOf(t, table, table), some); err != nil {
 			t.Fatal(columns, err)
 		}
 	}
-	if err := db.Exec(t.Context(), "CREATE TABLE bookings_said AS bookings"); err != nil {
+	said := table + "_said"
+	if err := db.Exec(t.Context(), "CREATE TABLE "+said+" AS "+table); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.insertWritten(t.Context(), feedOf(t, "bookings", "bookings_said"), all); err != nil {
+	if err := store.insertWritten(t.Context(), feedOf(t, table, said), all); err != nil {
 		t.Fatal(err)
 	}
-	for column, expression := range storedColumns(t, db) {
-		for _, sides := range [][2]string{{"bookings", "bookings_said"}, {"bookings_said", "bookings"}} {
+	for column, expression := range storedColumns(t, db, table) {
+		for _, sides := range [][2]string{{table, said}, {said, table}} {
 			text := fmt.Sprintf("SELECT id, toString(%[1]s) FROM (SELECT id, %[1]s FROM %[2]s EXCEPT SELECT id, %[1]s FROM %[3]s) ORDER BY id LIMIT 3",
 				column, sides[0], sides[1])
 			if err := schemas.EachRow(t.Context(), db, "compare", text, nil, func(row schemas.Row) error {
@@ -81,7 +104,7 @@ func TestColumnsOfBookingsAreWhatTheirExpressionsSay(t *testing.T) {
 
 // An expression with a function of elements is dear to plan: its writer works it out. What is not is named here.
 func TestDearColumnsOfBookingsAreWorkedOutByTheirWriter(t *testing.T) {
-	columns := storedColumns(t, schematest.Open(t))
+	columns := storedColumns(t, schematest.Open(t), "bookings")
 	handed := map[string]bool{}
 	for _, c := range bookingColumns {
 		if columns[c.name] == "" {
@@ -99,12 +122,26 @@ func TestDearColumnsOfBookingsAreWorkedOutByTheirWriter(t *testing.T) {
 	}
 }
 
-// storedColumns are the columns that the table of bookings keeps, each with its expression.
-func storedColumns(t *testing.T, db driver.Conn) map[string]string {
+// Of a quote all is handed over, or the rest would have the server plan.
+func TestAllColumnsOfQuotesAreWorkedOutByTheirWriter(t *testing.T) {
+	handed := feedOf(t, "quotes", "quotes").Columns
+	for _, c := range quoteColumns {
+		handed = append(handed, c.name)
+	}
+	for name := range storedColumns(t, schematest.Open(t), "quotes") {
+		if !slices.Contains(handed, name) {
+			t.Errorf("each write of a quote has the server plan %s", name)
+		}
+	}
+}
+
+// storedColumns are the columns that a table of records keeps, each with its expression.
+func storedColumns(t *testing.T, db driver.Conn, table string) map[string]string {
 	t.Helper()
 	columns := map[string]string{}
 	if err := schemas.EachRow(t.Context(), db, "list columns", `SELECT name, default_expression FROM system.columns
-		WHERE database = currentDatabase() AND table = 'bookings' AND default_kind IN ('', 'DEFAULT')`, nil,
+		WHERE database = currentDatabase() AND table = {table:String} AND default_kind IN ('', 'DEFAULT')`,
+		[]any{clickhouse.Named("table", table)},
 		func(row schemas.Row) error {
 			var name, expression string
 			defer func() { columns[name] = expression }()
