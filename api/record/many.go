@@ -248,8 +248,8 @@ func (s *Store) findWon(ctx context.Context, account uint64, needed []*neededCla
 }
 
 // appendNew writes first revisions of any accounts and kinds in one insert, under one token, which makes a repeated
-// insert harmless. Nobody else is likely to write revisions of ids that were just made. Where somebody did all the same,
-// ours gives way, which nobody has been told of yet: its writeID is zero then.
+// insert harmless. Nobody else is likely to write revisions of ids that were just made. Where somebody did, ours gives
+// way, which nobody has been told of yet: its writeID is zero then.
 func (s *Store) appendNew(ctx context.Context, all []*revision) error {
 	if len(all) == 0 {
 		return nil
