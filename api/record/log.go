@@ -80,7 +80,9 @@ func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID,
 func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
 	by.Command = NewCommand()
 	for {
-		if rec, _, err := l.Create(ctx, by, account, l.store.NextIDUnsaid(), body); !errors.Is(err, ErrTaken) {
+		id, over := l.store.DrawID()
+		rec, _, err := l.Create(ctx, by, account, id, body)
+		if over(); !errors.Is(err, ErrTaken) {
 			return rec, err
 		}
 	}
@@ -105,8 +107,6 @@ func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.Accoun
 		return Record[T]{}, false, err
 	}
 	r.shares = l.store.mayShare(by, id)
-	l.store.creating.Add(1)
-	defer l.store.creating.Add(-1)
 	switch err := l.store.append(ctx, r, l.decided(&body), "", nil); {
 	case err == nil:
 		rec, err := l.record(r)

@@ -64,7 +64,7 @@ type Store struct {
 	numbers      numbers
 	lately       lately
 	shared       sharedInserts
-	creating     atomic.Int64                           // first revisions that are on their way
+	creating     atomic.Int64                           // who has drawn an id and has not made its record yet
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
@@ -135,13 +135,16 @@ func (s *Store) NextID() uint64 { return s.ids.Next() }
 // NextIDOfMany returns an id for a record to be that Log.CreateMany makes.
 func (s *Store) NextIDOfMany() uint64 { return s.ids.NextOfMany() }
 
-// NextIDUnsaid returns an id for a record to be that nobody is told of before it is made, so that nobody else asks for
-// that record. While others create at the same time it is one with which Log.Create shares their insert.
-func (s *Store) NextIDUnsaid() uint64 {
-	if s.draft == nil && s.creating.Load() > 0 {
-		return s.ids.NextOfMany()
+// DrawID returns an id for a record to be that nobody is told of before it is made, so that nobody else asks for that
+// record; over must be called when it is made or given up. While others make theirs it is an id with which Log.Create
+// shares an insert with them.
+func (s *Store) DrawID() (id uint64, over func()) {
+	if s.creating.Add(1) > 1 && s.draft == nil {
+		id = s.ids.NextOfMany()
+	} else {
+		id = s.ids.Next()
 	}
-	return s.ids.Next()
+	return id, func() { s.creating.Add(-1) }
 }
 
 // mayShare says that the first revision of a record may be inserted together with others: its id is of NextOfMany, and

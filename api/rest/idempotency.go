@@ -140,7 +140,8 @@ func again(h handlerFunc) handlerFunc {
 func (a *Server) NewID(r *http.Request) uint64 {
 	x := ExchangeOf(r.Context())
 	if t := x.Ticket; t == nil {
-		x.Drawn = a.Store.NextIDUnsaid()
+		id, over := a.Store.DrawID()
+		x.Drawn, x.ends = id, append(x.ends, over)
 	} else {
 		x.Drawn = t.ID
 		for range x.taken {
