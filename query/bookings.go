@@ -260,11 +260,17 @@ func BookingsChecked(ctx context.Context, db driver.Conn, after AccountBooking, 
 }
 
 // OpenTolls returns those of some bookings to which a toll or fine was matched that is not billed yet.
-func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID, bookings []uint64) ([]uint64, error) {
+func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	bookings []uint64) (map[uint64]bool, error) {
 	names := make([]string, len(bookings))
 	for i, id := range bookings {
 		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	return readIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)),
+	ids, err := readIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)),
 		clickhouse.Named("bookings", names))
+	open := make(map[uint64]bool, len(ids))
+	for _, id := range ids {
+		open[id] = true
+	}
+	return open, err
 }

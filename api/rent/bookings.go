@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +13,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental"
 	"github.com/motorpool/fleet/api/rental/ledger"
@@ -252,25 +252,13 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 			ids = append(ids, rec.ID)
 		}
 	}
-	var paid map[uint64]query.Paid
-	var tolls []uint64
-	var lost map[uint64]int64
+	var beside base.Beside
 	var also expanded
 	group, inner := errgroup.WithContext(ctx)
-	if len(ids) > 0 {
-		group.Go(func() (err error) {
-			paid, err = query.PaidOf(inner, a.DB, account, ids)
-			return err
-		})
-		group.Go(func() (err error) {
-			lost, err = query.WrittenOff(inner, a.DB, account, ids)
-			return err
-		})
-		group.Go(func() (err error) {
-			tolls, err = query.OpenTolls(inner, a.DB, account, ids)
-			return err
-		})
-	}
+	group.Go(func() (err error) {
+		beside, err = a.beside.Of(inner, account, ids)
+		return err
+	})
 	group.Go(func() (err error) {
 		also, err = a.expandBookings(inner, records, expand)
 		return err
@@ -282,7 +270,7 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	var texts []*string
 	for i, rec := range records {
 		var err error
-		if bookings[i], err = showBooking(rec, paid[rec.ID], a.Now()); err != nil {
+		if bookings[i], err = showBooking(rec, beside.Paid[rec.ID], a.Now()); err != nil {
 			return nil, err
 		}
 		for n := range bookings[i].Warnings {
@@ -295,8 +283,8 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		v := bookings[i]
 		v.Customer, v.Vehicle = also["customer"][v.CustomerID], also["vehicle"][v.VehicleID]
 		v.VehicleClass = also["vehicle_class"][v.VehicleClassID]
-		v.HasOpenToll = slices.Contains(tolls, rec.ID)
-		v.WrittenOff = record.Money{Amount: lost[rec.ID], Currency: v.Currency}
+		v.HasOpenToll = beside.OpenToll[rec.ID]
+		v.WrittenOff = record.Money{Amount: beside.WrittenOff[rec.ID], Currency: v.Currency}
 		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.WrittenOff, v.PaymentStatus, v.HasOpenToll, v.IsOverdue,
 			v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {

@@ -7,6 +7,7 @@ package rent
 
 import (
 	"github.com/motorpool/fleet/api/desk"
+	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 )
@@ -18,9 +19,10 @@ type API struct {
 	desk     *desk.Desk
 	accounts *record.Log[record.Account]
 	vehicles *record.Log[record.Vehicle]
+	beside   *base.BesideBookings
 }
 
 // New makes the rental half on a server. It registers nothing.
 func New(s *rest.Server, d *desk.Desk) *API {
-	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles}
+	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles, beside: base.NewBesideBookings(s.DB)}
 }

@@ -1,0 +1,92 @@
+package base
+
+import (
+	"context"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/query/together"
+)
+
+// BesideBookings reads what bookings show that their records do not say: those who ask at the same moment ask together.
+type BesideBookings struct {
+	paid *together.Reads[bookingRef, query.Paid]
+	lost *together.Reads[bookingRef, int64]
+	toll *together.Reads[bookingRef, bool] // that is not billed
+}
+
+// bookingRef names a booking.
+type bookingRef struct {
+	account fleet.AccountID
+	id      uint64
+}
+
+// mostBookings is of how many bookings something is asked together.
+const mostBookings = 500
+
+// NewBesideBookings reads from a store.
+func NewBesideBookings(db driver.Conn) *BesideBookings {
+	return &BesideBookings{
+		paid: together.New(mostBookings, byAccount(db, query.PaidOf)),
+		lost: together.New(mostBookings, byAccount(db, query.WrittenOff)),
+		toll: together.New(mostBookings, byAccount(db, query.OpenTolls)),
+	}
+}
+
+// byAccount asks for bookings of each account by itself.
+func byAccount[V any](db driver.Conn, read func(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	bookings []uint64) (map[uint64]V, error)) func(context.Context, []bookingRef) (map[bookingRef]V, error) {
+	return func(ctx context.Context, refs []bookingRef) (map[bookingRef]V, error) {
+		ids := map[fleet.AccountID][]uint64{}
+		for _, ref := range refs {
+			ids[ref.account] = append(ids[ref.account], ref.id)
+		}
+		all := make(map[bookingRef]V, len(refs))
+		for account, some := range ids {
+			found, err := read(ctx, db, account, some)
+			if err != nil {
+				return nil, err
+			}
+			for id, v := range found {
+				all[bookingRef{account, id}] = v
+			}
+		}
+		return all, nil
+	}
+}
+
+// Beside is what is known of some bookings, by their ids.
+type Beside struct {
+	Paid       map[uint64]query.Paid
+	WrittenOff map[uint64]int64 // minor units
+	OpenToll   map[uint64]bool  // one is not billed
+}
+
+// Of reads it of some bookings of an account.
+func (b *BesideBookings) Of(ctx context.Context, account fleet.AccountID, ids []uint64) (s Beside, err error) {
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { s.Paid, err = ofAccount(inner, b.paid, account, ids); return err })
+	group.Go(func() (err error) { s.WrittenOff, err = ofAccount(inner, b.lost, account, ids); return err })
+	group.Go(func() (err error) { s.OpenToll, err = ofAccount(inner, b.toll, account, ids); return err })
+	return s, group.Wait()
+}
+
+// ofAccount asks for bookings of an account.
+func ofAccount[V any](ctx context.Context, reads *together.Reads[bookingRef, V], account fleet.AccountID,
+	ids []uint64) (map[uint64]V, error) {
+	refs := make([]bookingRef, len(ids))
+	for i, id := range ids {
+		refs[i] = bookingRef{account, id}
+	}
+	found, err := reads.Of(ctx, refs...)
+	mine := make(map[uint64]V, len(ids))
+	for _, ref := range refs {
+		if v, ok := found[ref]; ok {
+			mine[ref.id] = v
+		}
+	}
+	return mine, err
+}
