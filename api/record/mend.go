@@ -80,12 +80,11 @@ func (s *Store) mendAll(ctx context.Context, until time.Time, only []string) err
 			return fmt.Errorf("compare %s with the log: %w", f.Table, err)
 		}
 		if n > 0 {
-			level := slog.LevelWarn
+			level, said := slog.LevelWarn, "writes were cut off; what they did not bring to a table was filled in"
 			if upto.After(until) {
-				level = slog.LevelInfo // some may only have been under way
+				level, said = slog.LevelInfo, "what was on its way to a table, or was cut off before it, was filled in"
 			}
-			s.log.Log(ctx, level, "writes were cut off; what they did not bring to a table was filled in", "table",
-				f.Table, "rows", n)
+			s.log.Log(ctx, level, said, "table", f.Table, "rows", n)
 		}
 	}
 	return nil
