@@ -203,6 +203,54 @@ func TestBatchesAndSingleOnesUnderTheSameIDsMakeAllTheirRecords(t *testing.T) {
 	}
 }
 
+// Many at a time in both, so that they share inserts: each booking is made of its own vehicle, and none leaves a hold
+// behind under the id that it had first.
+func TestBookingsThatAreMadeAtOneMomentUnderTheSameIDsHoldTheirVehiclesOnce(t *testing.T) {
+	const writers, each = 5, 3
+	first, second, third := twins(t)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	made := map[string]string{} // vehicles by bookings
+	for _, w := range []*world{first, second} {
+		for range writers {
+			all.Go(func() {
+				for range each {
+					van := w.vehicle(`{"make":"A","model":"B","daily_rate":{"amount":5000,"currency":"USD"}}`)
+					body := `{"vehicle_id":"` + van + `","pickup_at":"2031-05-01T10:00:00Z","return_at":"2031-05-04T10:00:00Z"}`
+					got := w.do("POST", "/v1/bookings", body)
+					if got.status != 201 || got.object()["vehicle_id"] != van {
+						t.Errorf("%d %s", got.status, got.body)
+						continue
+					}
+					mu.Lock()
+					id := fmt.Sprint(got.object()["id"])
+					if made[id] != "" {
+						t.Errorf("%s is of %s and of %s", id, made[id], van)
+					}
+					made[id] = van
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	all.Wait()
+	for id, van := range made {
+		wantEqual(t, id, third.do("GET", "/v1/bookings/"+id, "").ok(200).object()["vehicle_id"], any(van))
+		number, err := fleet.ParseID(fleet.VehiclePrefix, van)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds, err := third.api.desk.Calendars.Of(t.Context(), third.account, number)
+		if err != nil || len(holds) != 1 || holds[0].Ref != id {
+			t.Errorf("%s of %s: its calendar has %+v, %v", id, van, holds, err)
+		}
+	}
+	records, claims, err := third.api.Store.Audit(t.Context())
+	if err != nil || records+claims != 0 || len(made) != 2*writers*each {
+		t.Errorf("%d are made, %d revisions and %d claims are double, %v", len(made), records, claims, err)
+	}
+}
+
 func TestBlocksUnderOneIDKeepTheirOwnTimes(t *testing.T) {
 	first, second, third := twins(t)
 	van := third.vehicle(`{"make":"A","model":"B"}`)

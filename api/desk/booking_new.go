@@ -117,7 +117,7 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	b.Conflict = overlaps
 	inner, cancel := context.WithDeadline(ctx, d.Holds.Deadline(taken))
 	defer cancel()
-	rec, created, err := d.Bookings.EnsureSeen(inner, by, account, id, *b)
+	rec, created, err := d.Bookings.CreateSeen(inner, by, account, id, *b)
 	if err == nil && !created || err != nil && !holding.Undecided(err) {
 		d.Holds.Withdraw(later, by, account, taken)
 	}

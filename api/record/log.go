@@ -55,11 +55,11 @@ func (l *Log[T]) Recall(ctx context.Context, account fleet.AccountID, id uint64)
 // id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	ensure := l.Ensure
+	create := l.Ensure
 	if !by.Again && l.store.Young(id) {
-		ensure = l.EnsureSeen
+		create = l.CreateSeen
 	}
-	rec, fresh, err := ensure(ctx, by, account, id, body)
+	rec, fresh, err := create(ctx, by, account, id, body)
 	if err == nil && !fresh {
 		err = l.Own(ctx, by, account, id)
 	}
@@ -80,18 +80,36 @@ func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID,
 func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
 	by.Command = NewCommand()
 	for {
-		id, over := l.store.DrawID()
-		rec, _, err := l.Create(ctx, by, account, id, body)
-		if over(); !errors.Is(err, ErrTaken) {
+		if rec, err := l.newOnce(ctx, by, account, body); !errors.Is(err, ErrTaken) {
 			return rec, err
 		}
 	}
+}
+
+func (l *Log[T]) newOnce(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
+	id, over := l.store.DrawID()
+	defer over()
+	rec, _, err := l.Create(ctx, by, account, id, body)
+	return rec, err
 }
 
 // EnsureSeen is Ensure for a caller who has seen a moment ago that there is no record with that id: so lately that the
 // server still knows the token of one that was made since.
 func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
+	return l.ensureSeen(ctx, by, account, id, body, false)
+}
+
+// CreateSeen is Create for a caller who has seen a moment ago, as EnsureSeen says, that there is no record with that
+// id, and who looks itself whose one is that it finds all the same.
+func (l *Log[T]) CreateSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	body T) (Record[T], bool, error) {
+	return l.ensureSeen(ctx, by, account, id, body, l.store.mayShare(by, id))
+}
+
+// ensureSeen is EnsureSeen; with share the insert is shared, unless too little time is left for that.
+func (l *Log[T]) ensureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T,
+	share bool) (Record[T], bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	if err := l.number(ctx, account, &body, 1); err != nil {
@@ -106,7 +124,7 @@ func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.Accoun
 	if err != nil {
 		return Record[T]{}, false, err
 	}
-	r.shares = l.store.mayShare(by, id)
+	r.shares = share
 	switch err := l.store.append(ctx, r, l.decided(&body), "", nil); {
 	case err == nil:
 		rec, err := l.record(r)

@@ -257,10 +257,16 @@ func (s *Store) appendNew(ctx context.Context, all []*revision) error {
 	for _, r := range all {
 		r.writeID = writeIDOf(r.command)
 	}
-	if err := s.appendAll(ctx, fmt.Sprintf("many:%d", all[0].writeID), all...); err != nil {
+	if err := s.appendUnder(ctx, fmt.Sprintf("many:%d", all[0].writeID), s.wrote, all); err != nil {
 		return err
 	}
 	return s.yield(ctx, all)
+}
+
+// wrote returns the write of a first revision if its row stands, whatever other stands beside it, and zero if not.
+func (s *Store) wrote(ctx context.Context, r *revision) (uint64, error) {
+	return s.writer(ctx, "record_written", clickhouse.Named("account", r.account), clickhouse.Named("kind", r.kind),
+		clickhouse.Named("id", r.id), clickhouse.Named("write", r.writeID))
 }
 
 // yield takes back those of the first revisions that share their id with another's. Of two that meet at least one sees
@@ -303,17 +309,27 @@ func (s *Store) yield(ctx context.Context, all []*revision) error {
 	return nil
 }
 
-// appendShared writes a first revision to the log together with those of others who create at the same time.
+// appendShared writes a first revision to the log together with those of others who create at the same time, and by
+// itself if the insert before takes too long.
 func (s *Store) appendShared(ctx context.Context, r *revision) error {
-	switch err := s.shared.share(ctx, "record_log", s.appendNew, []*revision{r}); {
-	case errors.Is(err, errLost):
-		return fmt.Errorf("of the insert that %s %d was in nothing stands: %v", r.kind, r.id, err)
-	case err != nil:
-		return err
-	case r.gaveWay():
+	err := s.shared.share(ctx, "record_log", s.appendNew, []*revision{r})
+	if errors.Is(err, errLate) {
+		return s.appendUnsaid(ctx, r)
+	}
+	return r.made(err)
+}
+
+// appendUnsaid writes a first revision of an id that nobody else asks for, by itself.
+func (s *Store) appendUnsaid(ctx context.Context, r *revision) error {
+	return r.made(s.appendNew(ctx, []*revision{r}))
+}
+
+// made is the error of the insert of a first revision, or that it was taken back.
+func (r *revision) made(err error) error {
+	if err == nil && r.gaveWay() {
 		return ErrTaken
 	}
-	return nil
+	return err
 }
 
 // writtenAtOnce bounds the revisions of CreateMany whose consequences are carried out at a time.

@@ -132,6 +132,56 @@ func TestWhatSharesAnInsertGivesWayToWhoeverHasItsID(t *testing.T) {
 	}
 }
 
+// A record that others may ensure shares no insert, whatever its id: of all who ensure one there is one.
+func TestWhatOthersMayEnsureHasOneFirstRevisionWhateverItsID(t *testing.T) {
+	db := schematest.Open(t)
+	stores := []*Store{storeOn(t, db), storeOn(t, db)}
+	var all sync.WaitGroup
+	for range 5 {
+		id := stores[0].NextIDOfMany()
+		for i := range 16 {
+			all.Go(func() {
+				rec, _, err := NewLog(stores[i%2], ServiceTasks).Ensure(t.Context(), author, 7, id, ServiceTask{Name: "one"})
+				if err != nil || rec.ID != id || rec.Body.Name != "one" {
+					t.Errorf("%+v, %v", rec, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if n := count(t, db, "SELECT count() FROM record_log"); n != 5 {
+		t.Errorf("%d first revisions of 5 records", n)
+	}
+}
+
+// Who cannot wait for the insert before writes by itself, and so does who has little time left.
+func TestWhoCannotShareAnInsertIntoTheLogWritesByItself(t *testing.T) {
+	db := schematest.Open(t)
+	cfg := Config{Deadline: 4 * time.Second, Abandoned: 8 * time.Second}
+	s, err := NewStore(cfg, db, fleet.NewIDSource(1, time.Now), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := NewLog(s, ServiceTasks)
+	s.shared.waiting["record_log"] = nil // as while an insert is on its way
+	time.AfterFunc(2200*time.Millisecond, func() { s.shared.insertWaiting(t.Context(), "record_log", s.appendNew) })
+	id := s.NextIDOfMany()
+	if _, made, err := log.Create(t.Context(), author, 7, id, ServiceTask{Name: "late"}); err != nil || !made {
+		t.Errorf("who waited for half the time: %v, %v", made, err)
+	}
+	s.shared.mu.Lock()
+	s.shared.waiting["record_log"] = nil
+	s.shared.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), cfg.Deadline/2-100*time.Millisecond)
+	defer cancel()
+	if _, made, err := log.Create(ctx, author, 7, s.NextIDOfMany(), ServiceTask{Name: "in a hurry"}); err != nil || !made {
+		t.Errorf("who has little time left: %v, %v", made, err)
+	}
+	if n := count(t, db, "SELECT count() FROM record_log"); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}
+
 // One of those who share an insert may fail it, go away before it, or have waited for too long: the others are
 // served all the same, and what waited too long comes out of the log.
 func TestWhoSharesAnInsertHarmsNobody(t *testing.T) {

@@ -64,7 +64,7 @@ type Store struct {
 	numbers      numbers
 	lately       lately
 	shared       sharedInserts
-	creating     atomic.Int64                           // who has drawn an id and has not made its record yet
+	creating     atomic.Int64                           // who has drawn an id and is not done with it
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
@@ -121,9 +121,9 @@ func (s *Store) Abandoned() time.Duration { return s.cfg.Abandoned }
 // so lately that the server still knows the token of one that was written since.
 func (s *Store) fresh() time.Duration { return s.cfg.Deadline / 2 }
 
-// Young says that an id came from NextID so lately that the server still knows the token of whatever was created under
+// Young says that an id was drawn so lately that the server still knows the token of whatever was created under
 // it: a creation that nobody tried before need not look first whether the record is there. What was made with others
-// (Log.CreateMany) has no such token; its ids come from NextIDOfMany, which makes none that NextID makes.
+// has no such token; its ids are of NextOfMany, which makes none that NextID makes.
 func (s *Store) Young(id uint64) bool {
 	age := time.Since(fleet.IDTime(id))
 	return s.draft == nil && -s.fresh() < age && age < s.fresh()
@@ -135,9 +135,9 @@ func (s *Store) NextID() uint64 { return s.ids.Next() }
 // NextIDOfMany returns an id for a record to be that Log.CreateMany makes.
 func (s *Store) NextIDOfMany() uint64 { return s.ids.NextOfMany() }
 
-// DrawID returns an id for a record to be that nobody is told of before it is made, so that nobody else asks for that
-// record; over must be called when it is made or given up. While others make theirs it is an id with which Log.Create
-// shares an insert with them.
+// DrawID returns an id for a record to be that nobody else asks to be made: no other request knows it before this one
+// is done. over must be called when that is. While others have drawn one it is an id with which Log.Create shares an
+// insert with them.
 func (s *Store) DrawID() (id uint64, over func()) {
 	if s.creating.Add(1) > 1 && s.draft == nil {
 		id = s.ids.NextOfMany()
@@ -147,8 +147,9 @@ func (s *Store) DrawID() (id uint64, over func()) {
 	return id, func() { s.creating.Add(-1) }
 }
 
-// mayShare says that the first revision of a record may be inserted together with others: its id is of NextOfMany, and
-// this is the first attempt. A while after it was drawn it need not be: an id that was not drawn may look like it.
+// mayShare says that the first revision of a record that is created may be inserted together with others: its id is of
+// NextOfMany, and this is the first attempt. A while after it was drawn it need not be: an id that was worked out may
+// look like it. It must not be asked for a record that others may ensure, as two of one insert do not see each other.
 func (s *Store) mayShare(by Author, id uint64) bool {
 	return s.draft == nil && !by.Again && fleet.IDOfMany(id) && time.Since(fleet.IDTime(id)).Abs() < s.cfg.Deadline
 }
@@ -197,8 +198,10 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 		}
 	} else {
 		write := s.appendByItself
-		if r.shares {
+		if until, ok := ctx.Deadline(); r.shares && (!ok || time.Until(until) > s.cfg.Deadline/2) {
 			write = s.appendShared
+		} else if r.shares {
+			write = s.appendUnsaid
 		}
 		begun := time.Now() // before the token is known to the server
 		if err := write(ctx, r); err != nil {
@@ -227,12 +230,17 @@ func revisionToken(r *revision) string {
 	return fmt.Sprintf("%s:%d:%d:%d", r.kind, r.account, r.id, r.number)
 }
 
-// appendAll writes revisions of one account to the log, together: they stand or fall with the last of them.
-// Where a token is spent and nobody's row stands, all who want to write that revision go on to the next token alike, of
-// which again one wins.
+// appendAll writes revisions to the log, together: they stand or fall with the last of them. Where a token is spent and
+// nobody's row stands, all who want to write that revision go on to the next token alike, of which again one wins.
 func (s *Store) appendAll(ctx context.Context, token string, all ...*revision) error {
+	return s.appendUnder(ctx, token, s.writerOf, all)
+}
+
+// appendUnder is appendAll with what tells who wrote the last of them, if anybody did.
+func (s *Store) appendUnder(ctx context.Context, token string, wrote func(context.Context, *revision) (uint64, error),
+	all []*revision) error {
 	last := all[len(all)-1]
-	winner := func() (uint64, error) { return s.writerOf(ctx, last) }
+	winner := func() (uint64, error) { return wrote(ctx, last) }
 	for turn := 1; ; turn++ {
 		insert := func() (bool, error) { return s.insert(ctx, schemas.NextToken(token, turn), all...) }
 		if err := decide(ctx, insert, winner, last.writeID); !errors.Is(err, errSpent) {

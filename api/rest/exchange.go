@@ -28,7 +28,7 @@ type Exchange struct {
 	taken     int            // ids that the request had for what it makes, and that were another's
 	long      bool           // it has a turn among what takes long
 	ends      []func()       // give back what the request holds
-	turns     []func()       // give back the turns of its body, which end when the answer begins
+	turns     []func()       // give back what it holds until its answer begins, as the turn of its body
 	Unstored  []byte         // what is stored of the answer instead of its body, if that holds a secret
 }
 

@@ -141,7 +141,7 @@ func (a *Server) NewID(r *http.Request) uint64 {
 	x := ExchangeOf(r.Context())
 	if t := x.Ticket; t == nil {
 		id, over := a.Store.DrawID()
-		x.Drawn, x.ends = id, append(x.ends, over)
+		x.Drawn, x.turns = id, append(x.turns, over)
 	} else {
 		x.Drawn = t.ID
 		for range x.taken {

@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
@@ -24,8 +25,11 @@ type bookingRef struct {
 	id      uint64
 }
 
-// mostBookings is of how many bookings something is asked together.
-const mostBookings = 500
+// Of how many bookings something is asked together, and of how many accounts at a time.
+const (
+	mostBookings   = 500
+	accountsAtOnce = 8
+)
 
 // NewBesideBookings reads from a store.
 func NewBesideBookings(db driver.Conn) *BesideBookings {
@@ -45,16 +49,21 @@ func byAccount[V any](db driver.Conn, read func(ctx context.Context, db driver.C
 			ids[ref.account] = append(ids[ref.account], ref.id)
 		}
 		all := make(map[bookingRef]V, len(refs))
+		var mu sync.Mutex
+		group, inner := errgroup.WithContext(ctx)
+		group.SetLimit(accountsAtOnce)
 		for account, some := range ids {
-			found, err := read(ctx, db, account, some)
-			if err != nil {
-				return nil, err
-			}
-			for id, v := range found {
-				all[bookingRef{account, id}] = v
-			}
+			group.Go(func() error {
+				found, err := read(inner, db, account, some)
+				mu.Lock()
+				defer mu.Unlock()
+				for id, v := range found {
+					all[bookingRef{account, id}] = v
+				}
+				return err
+			})
 		}
-		return all, nil
+		return all, group.Wait()
 	}
 }
 

@@ -230,9 +230,9 @@ func (d *Holds) Withdraw(ctx context.Context, by record.Author, account fleet.Ac
 }
 
 // Undecided says whether an error leaves open if the write happened: then a bid must stay, for the revision may stand.
-// What cannot be decided in memory did not happen.
+// What cannot be decided in memory did not happen, and neither did what would have been under the id of another record.
 func Undecided(err error) bool {
-	if errors.Is(err, record.ErrNotYet) {
+	if errors.Is(err, record.ErrNotYet) || errors.Is(err, record.ErrTaken) {
 		return false
 	}
 	return fleet.CodeOf(err) == fleet.CodeUnavailable || fleet.CodeOf(err) == "" || errors.Is(err, context.Canceled) ||
