@@ -205,14 +205,24 @@ test('a key is made, works, and is revoked; a table becomes records', async ({ p
 });
 
 test('two accounts in two tabs: nothing of one is in the other', async ({ context, request }) => {
+	test.setTimeout(300_000);
 	await open(request);
 	const theirs = `other-${mark}`;
 	const van = await post(request, '/v1/vehicles', { make: 'Ford', model: 'Transit', nickname: theirs, license_plate: `OT ${mark}` }, otherKey);
 	await post(request, '/v1/customers', { display_name: theirs }, otherKey);
 	await post(request, '/v1/tolls', { kind: 'toll', plate: 'XX 1', amount: usd(100), agency: theirs, occurred_at: new Date(Date.now() - day).toISOString() }, otherKey);
 	await post(request, '/v1/expenses', { category: 'fuel', status: 'posted', vehicle_id: van.id, amount: usd(777), incurred_on: on(Date.now()), description: theirs }, otherKey);
-	const places = ['/map', '/vehicles', '/customers', '/bookings?view=list', '/alerts', '/money', '/money/entries', '/money/tolls', '/money/rates', '/money/papers', '/money/reports',
-		'/platform', '/platform/webhooks', '/platform/jobs', '/platform/people', '/platform/clients', '/platform/audit', '/platform/usage'];
+	await post(request, '/v1/vehicle_classes', { name: theirs, code: `O${mark}` }, otherKey);
+	await post(request, '/v1/locations', { name: theirs }, otherKey);
+	await post(request, '/v1/devices', { unique_id: theirs }, otherKey);
+	await post(request, '/v1/maintenance/issues', { vehicle_id: van.id, description: theirs }, otherKey);
+	await post(request, '/v1/maintenance/tasks', { name: theirs }, otherKey);
+	await post(request, '/v1/alert_rules', { name: theirs, kind: 'speeding', threshold_mph: 60 }, otherKey);
+	await post(request, '/v1/geofences', { name: theirs, geometry: { type: 'Circle', center: [-97, 30], radius_m: 500 } }, otherKey);
+	const places = ['/map', '/vehicles', '/vehicles/classes', '/vehicles/locations', '/vehicles/devices', '/customers', '/bookings', '/bookings?view=list', '/alerts', '/rules', '/fences', '/heat', '/shares',
+		'/maintenance', '/maintenance/issues', '/maintenance/inspections', '/maintenance/tasks', '/maintenance/schedules',
+		'/money', '/money/entries', '/money/tolls', '/money/expenses', '/money/rates', '/money/papers', '/money/reports',
+		'/platform', '/platform/webhooks', '/platform/imports', '/platform/jobs', '/platform/letters', '/platform/people', '/platform/clients', '/platform/audit', '/platform/usage'];
 	const tab = async (as: string) => {
 		const page = await context.newPage();
 		const answers: Promise<string>[] = [];
@@ -234,7 +244,8 @@ test('two accounts in two tabs: nothing of one is in the other', async ({ contex
 	const all = async (t: { answers: Promise<string>[]; seen: string[] }) => [...t.seen, ...(await Promise.all(t.answers))].join('\n');
 	const [ours, others] = [await all(one), await all(two)];
 	expect(ours).toContain(`Ledger ${mark}`);
-	expect(others).toContain(theirs);
+	for (const place of ['/vehicles/classes', '/vehicles/locations', '/vehicles/devices', '/customers', '/rules', '/fences', '/maintenance/issues', '/maintenance/tasks', '/money/expenses'])
+		expect(two.seen[places.indexOf(place)], place).toContain(theirs); // or nothing could have been found in the other tab
 	expect(ours).not.toContain(theirs);
 	expect(others).not.toContain(`Ledger ${mark}`);
 	expect(others).not.toContain(hostile);
