@@ -1,6 +1,6 @@
 -- Which of some records that were just made share their id with a record of another write: accounts, kinds and ids are the same place
 -- in each array, writes are those that made them.
--- EXPLAIN indexes=1: the key leaves a granule of each, as in records_newest.sql.
+-- EXPLAIN indexes=1: the key leaves a granule of each (2 of 162 with two of 300,000 records).
 SELECT DISTINCT account, CAST(kind, 'String'), id
 FROM record_log
 WHERE (account, kind, id) IN arrayZip({accounts:Array(UInt64)}, {kinds:Array(String)}, {ids:Array(UInt64)})
