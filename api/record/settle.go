@@ -175,6 +175,9 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 		if err != nil {
 			return false, errors.Join(first, err)
 		}
+		if err := s.mendUnsettled(ctx, some); err != nil {
+			return false, errors.Join(first, err)
+		}
 		for _, m := range some {
 			err := s.settleRevision(ctx, m)
 			if err == nil {
@@ -197,6 +200,22 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 			return true, first
 		}
 	}
+}
+
+// mendUnsettled has the tables of current records know revisions before anything follows from them. Mend may not have
+// come to them: what was decided in memory bears times of the past, and is in the log for a while before it is listed.
+func (s *Store) mendUnsettled(ctx context.Context, some []marked) error {
+	if len(some) == 0 {
+		return nil
+	}
+	kinds, since := map[string]bool{}, some[0].at
+	for _, m := range some {
+		kinds[m.kind] = true
+		if m.at.Before(since) {
+			since = m.at
+		}
+	}
+	return s.mendSpan(ctx, since, s.now().Add(settleAfter), kinds, true)
 }
 
 // unsettled returns the next revisions of a span that are not marked.

@@ -139,6 +139,26 @@ func TestAnotherStoreSettlesWhatOneLeft(t *testing.T) {
 	}
 }
 
+// What is decided in memory is written with times of the past, and listed a while later: whoever settles it meanwhile
+// has it listed first, or a vehicle would be rented by a booking that nobody finds.
+func TestNothingFollowsBeforeItIsListed(t *testing.T) {
+	db := schematest.Open(t)
+	writing, _ := later(t, &torn{Conn: db, dead: true}, -30*time.Minute)
+	r := create(t, writing, vehicle("A"))
+	rename(t, writing, r.ID, "x")
+	s, _ := later(t, db, 0)
+	asked := 0
+	s.Then("vehicle", "look", func(context.Context, record.Written) error {
+		asked++
+		stands(t, db, r.ID, 2, "x")
+		return nil
+	})
+	settle(t, s, false)
+	if asked == 0 {
+		t.Error("nothing was settled")
+	}
+}
+
 // A mark that the store lost costs one repetition, not one in every pass: the same mark said again is no repetition
 // to the server.
 func TestAMarkThatWasLostIsMadeAgain(t *testing.T) {
