@@ -56,7 +56,7 @@ export function watch(page: Page, server = test.info().project.use.baseURL ?? ''
 	});
 	page.on('console', (m) => {
 		// The browser says of itself that something was refused: the first question without a session, and what a test wants refused.
-		if (m.type() === 'error' && !/status of (401|409|422)/.test(m.text())) faults.push(m.text());
+		if (m.type() === 'error' && !/status of (401|409|412|422)/.test(m.text())) faults.push(m.text());
 	});
 	page.on('pageerror', (e) => faults.push(String(e)));
 	page.on('dialog', (d) => {
@@ -79,12 +79,12 @@ export async function clickAt(page: Page, places: [number, number][]) {
 }
 
 export async function accessible(page: Page) {
-	// The rule about sizes is of WCAG 2.2, which axe leaves out by itself. What stays in its place while a table scrolls may lie
-	// over half a link, which scrolling brings out: it is measured as if nothing did.
-	const stays = (position: string) => page.locator('table :is(th, td)').evaluateAll((cells, to) => cells.forEach((cell) => ((cell as HTMLElement).style.position = to)), position);
-	await stays('static');
+	// The rule about sizes is of WCAG 2.2, which axe leaves out by itself. What stays in its place while a table or a page scrolls may
+	// lie over half a link, which scrolling brings out: it is measured as if nothing did.
+	const stay = await page.evaluateHandle(() => [...document.querySelectorAll<HTMLElement>('body *')].filter((one) => getComputedStyle(one).position === 'sticky'));
+	await stay.evaluate((all) => all.forEach((one) => (one.style.position = 'static')));
 	const sizes = await new AxeBuilder({ page }).withRules('target-size').analyze();
-	await stays('');
+	await stay.evaluate((all) => all.forEach((one) => (one.style.position = '')));
 	const violations = [...(await new AxeBuilder({ page }).analyze()).violations, ...sizes.violations];
 	expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
 }

@@ -377,3 +377,41 @@ test('what a business sets up is made once, though the answer was lost and it is
 	}
 	expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
 });
+
+test('what a form changed is taken back, unless somebody has changed it since, which is said in words of the page', async ({ page, request }) => {
+	const faults = watch(page);
+	const van = (await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Ducato', nickname: `Undo ${mark}`, color: 'white', daily_rate: usd(4000) })).id;
+	const patch = (data: unknown) => request.patch(`/v1/vehicles/${van}`, { headers: { Authorization: `Bearer ${key}` }, data });
+	const stands = () => get<{ color: string; vin: string; daily_rate: { amount: number } }>(request, `/v1/vehicles/${van}`);
+	await enter(page, `/vehicles/${van}/edit`);
+	await page.getByLabel('Colour').fill('red');
+	await page.getByLabel('VIN').fill('1M8GDM9AXKP042788');
+	await page.getByLabel(/^Daily rate/).fill('55');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: `Undo ${mark}` })).toBeVisible();
+	const bar = page.getByRole('status').filter({ hasText: 'Saved.' });
+	await expect(bar).toBeVisible();
+	expect(await stands()).toMatchObject({ color: 'red', daily_rate: { amount: 5500 } });
+	await look(page, 'undo');
+	await bar.getByRole('button', { name: 'Undo' }).click();
+	await expect(page.getByRole('status').filter({ hasText: 'It is as it was before.' })).toBeVisible();
+	expect(await stands()).toMatchObject({ color: 'white', vin: '', daily_rate: { amount: 4000 } });
+
+	await show(page, `/vehicles/${van}/edit`);
+	await page.getByLabel('Language').selectOption('de');
+	await page.getByLabel('Farbe').fill('blau');
+	await page.getByLabel('Baujahr').fill('99999');
+	await page.getByRole('button', { name: 'Speichern' }).click();
+	await expect(page.getByRole('alert')).toContainText(/^Eine Eingabe ist so nicht möglich\. year: must be at most/);
+	await page.getByLabel('Baujahr').fill('2024');
+	await page.getByRole('button', { name: 'Speichern' }).click();
+	await expect(page.getByRole('status').filter({ hasText: 'Gespeichert.' })).toBeVisible();
+	expect((await patch({ color: 'green' })).ok()).toBe(true);
+	await page.getByRole('button', { name: 'Rückgängig' }).click();
+	await expect(page.getByRole('alert')).toHaveText('Jemand anders hat das inzwischen geändert. Es bleibt, wie es ist.');
+	await page.screenshot({ path: test.info().outputPath('undo-refused.png') });
+	expect(await stands()).toMatchObject({ color: 'green' });
+	await page.getByRole('button', { name: 'Schließen' }).click();
+	await expect(page.getByRole('alert')).toHaveCount(0);
+	expect(faults).toEqual([]);
+});
