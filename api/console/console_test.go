@@ -229,3 +229,16 @@ func TestAPageStandsAfterLessThan400KB(t *testing.T) {
 		}
 	}
 }
+
+// What sort of thing was refused is said in each language of the pages, whatever the interface may answer.
+func TestEachProblemHasWordsInTheLanguagesOfTheConsole(t *testing.T) {
+	text, err := os.ReadFile("web/src/lib/texts.problems.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code := range rest.CodeStatus {
+		if n := strings.Count(string(text), "\t"+string(code)+": '"); n != 2 {
+			t.Errorf("%s has words in %d languages, want 2: English has those of the interface", code, n)
+		}
+	}
+}

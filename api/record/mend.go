@@ -61,37 +61,27 @@ func (s *Store) mendAll(ctx context.Context, until time.Time, only []string) err
 			since = written
 		}
 	}
-	since = since.Add(-mendWithin)
-	kinds, err := s.kindsLately(ctx, since, upto)
-	if err != nil {
-		return err
-	}
-	for kind := range kinds {
-		if only != nil && !slices.Contains(only, kind) {
-			delete(kinds, kind)
-		}
-	}
-	return s.mendSpan(ctx, since, upto, kinds, upto.After(until))
-}
-
-// mendSpan compares the tables of some kinds with the log between two instants. Of what may be on its way there it is
-// not said that it was cut off.
-func (s *Store) mendSpan(ctx context.Context, since, upto time.Time, kinds map[string]bool, onItsWay bool) error {
 	keys, err := s.tableKeys(ctx)
 	if err != nil {
 		return err
 	}
+	kinds, err := s.kindsLately(ctx, since.Add(-mendWithin), upto)
+	if err != nil {
+		return err
+	}
 	for _, f := range s.cfg.Feeds {
-		if !slices.ContainsFunc(f.Kinds, func(kind string) bool { return kinds[kind] }) {
+		if !slices.ContainsFunc(f.Kinds, func(kind string) bool {
+			return kinds[kind] && (only == nil || slices.Contains(only, kind))
+		}) {
 			continue
 		}
-		n, err := s.mend(ctx, &f, keys[f.Table], since, upto)
+		n, err := s.mend(ctx, &f, keys[f.Table], since.Add(-mendWithin), upto)
 		if err != nil {
 			return fmt.Errorf("compare %s with the log: %w", f.Table, err)
 		}
 		if n > 0 {
 			level, said := slog.LevelWarn, "writes were cut off; what they did not bring to a table was filled in"
-			if onItsWay {
+			if upto.After(until) {
 				level, said = slog.LevelInfo, "what was on its way to a table, or was cut off before it, was filled in"
 			}
 			s.log.Log(ctx, level, said, "table", f.Table, "rows", n)

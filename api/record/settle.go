@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -91,10 +94,11 @@ func (s *Store) storeMarks(ctx context.Context) error {
 	return nil
 }
 
-// SettleConsequences carries out the consequences of revisions that are not known to have had all of them: their writer
-// died after the write, or one of them failed. It looks back over an hour, further to what failed, and the first time
-// as far as to an hour before the newest revision that is known to be settled. Any number of processes may do it at
-// once. The error says what still fails; it is tried again by the next call.
+// SettleConsequences carries out the consequences of revisions that are not known to have had all of them, once the
+// tables of current records know these: their writer died after the write, or one of them failed. It looks back over an
+// hour, further to what failed, and the first time as far as to an hour before the newest revision that is known to be
+// settled. Any number of processes may do it at once. The error says what still fails; it is tried again by the next
+// call.
 func (s *Store) SettleConsequences(ctx context.Context) error {
 	if len(s.consequences) == 0 {
 		return nil
@@ -175,25 +179,30 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 		if err != nil {
 			return false, errors.Join(first, err)
 		}
-		if err := s.mendUnsettled(ctx, some); err != nil {
-			return false, errors.Join(first, err)
-		}
-		for _, m := range some {
-			err := s.settleRevision(ctx, m)
-			if err == nil {
-				fails = 0
-			} else {
-				if first == nil {
-					first = err
+		for left := some; len(left) > 0; {
+			group := alike(left)
+			left = left[len(group):]
+			unlisted := s.listUnsettled(ctx, group)
+			for _, m := range group {
+				err := unlisted
+				if err == nil {
+					err = s.settleRevision(ctx, m)
 				}
-				if s.settling.first.IsZero() || m.at.Before(s.settling.first) {
-					s.settling.first = m.at
+				if err == nil {
+					fails = 0
+				} else {
+					if first == nil {
+						first = err
+					}
+					if s.settling.first.IsZero() || m.at.Before(s.settling.first) {
+						s.settling.first = m.at
+					}
+					fails++
 				}
-				fails++
-			}
-			// The next pass goes on here: what always fails must not keep the others from their turn.
-			if s.settling.after = m.key; fails == settleFails || ctx.Err() != nil {
-				return false, first
+				// The next pass goes on here: what always fails must not keep the others from their turn.
+				if s.settling.after = m.key; fails == settleFails || ctx.Err() != nil {
+					return false, first
+				}
 			}
 		}
 		if len(some) < settlePage {
@@ -202,20 +211,41 @@ func (s *Store) settlePass(ctx context.Context, since, until time.Time) (whole b
 	}
 }
 
-// mendUnsettled has the tables of current records know revisions before anything follows from them. Mend may not have
-// come to them: what was decided in memory bears times of the past, and is in the log for a while before it is listed.
-func (s *Store) mendUnsettled(ctx context.Context, some []marked) error {
-	if len(some) == 0 {
-		return nil
-	}
-	kinds, since := map[string]bool{}, some[0].at
-	for _, m := range some {
-		kinds[m.kind] = true
-		if m.at.Before(since) {
-			since = m.at
+// alike returns those of the first revisions that are of one account and kind, of at least one.
+func alike(some []marked) []marked {
+	for i, m := range some {
+		if m.account != some[0].account || m.kind != some[0].kind {
+			return some[:i]
 		}
 	}
-	return s.mendSpan(ctx, since, s.now().Add(settleAfter), kinds, true)
+	return some
+}
+
+// listUnsettled has the tables of current records know the records of some revisions, of one account and kind, before
+// anything follows from them. Mend may not have come to them: what was decided in memory bears times of the past, and
+// is in the log for a while before it is listed.
+func (s *Store) listUnsettled(ctx context.Context, some []marked) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
+	defer cancel()
+	account, kind := fleet.AccountID(some[0].account), some[0].kind
+	refs := make([]Ref, len(some))
+	for i, m := range some {
+		refs[i] = Ref{kind, m.id}
+	}
+	seen, err := s.See(ctx, account, slices.Compact(refs)...) // they are in the order of their ids
+	if err != nil {
+		return err
+	}
+	stand := slices.Collect(maps.Values(seen.revisions))
+	if len(stand) == 0 {
+		return nil
+	}
+	for _, f := range s.feeds[kind] {
+		if err := s.insertLogged(ctx, f, stand); err != nil {
+			return fmt.Errorf("list %s: %w", noun(kind), err)
+		}
+	}
+	return nil
 }
 
 // unsettled returns the next revisions of a span that are not marked.

@@ -56,7 +56,7 @@ export function watch(page: Page, server = test.info().project.use.baseURL ?? ''
 	});
 	page.on('console', (m) => {
 		// The browser says of itself that something was refused: the first question without a session, and what a test wants refused.
-		if (m.type() === 'error' && !/status of (401|409|412|422)/.test(m.text())) faults.push(m.text());
+		if (m.type() === 'error' && !/status of (401|409|422)/.test(m.text())) faults.push(m.text());
 	});
 	page.on('pageerror', (e) => faults.push(String(e)));
 	page.on('dialog', (d) => {

@@ -1,4 +1,4 @@
-import { answered, Failure, failureOf } from './api';
+import { answered, Failure, failureOf, maybeDone } from './api';
 import { fleet } from './fleet.svelte';
 import { names } from './names.svelte';
 import { say } from './settings.svelte';
@@ -18,20 +18,27 @@ export function backOf(patch: object, was: object | null | undefined): Body {
 	}));
 }
 
-/** What a form changed last. It can be taken back while nobody has changed the record since. */
+interface Revised {
+	revision?: number;
+}
+
+/** What a form changed last. It can be taken back while nothing else has changed the record since. */
 class Undo {
 	offered = $state.raw<(() => Promise<object>) | null>(null);
 	back = $state(false); // it was taken back
 	fault = $state.raw<Failure | null>(null);
-	turn = $state(0); // grows with what is taken back: the page that is shown then shows it
+	turn = $state(0); // grows when something was taken back: the page that is shown then shows it
 
-	/** Changes a record and offers to take that back, unless it cannot be told what the record was. */
-	async change<T extends object & { revision?: number }>(was: object | null, patch: object,
-		send: (patch: unknown, headers: Record<string, string>) => Promise<{ data?: T; error?: unknown; response: Response }>, whole = true): Promise<T> {
+	/**
+	 * Changes a record and offers to take that back; not if others changed it while the form was open, as that would take theirs back too,
+	 * and not if the caller says that something of it cannot be as it was.
+	 */
+	async change<T extends object & Revised>(was: (object & Revised) | null, patch: object,
+		send: (patch: unknown, headers: Record<string, string>) => Promise<{ data?: T; error?: unknown; response: Response }>, possible = true): Promise<T> {
 		const now = await answered(send(patch, {}));
 		this.drop();
 		const back = backOf(patch, was);
-		if (whole && Object.keys(patch).length) this.offered = () => answered(send(back, { 'If-Match': `"r${now.revision}"` }));
+		if (possible && now.revision === (was?.revision ?? 0) + 1) this.offered = () => answered(send(back, { 'If-Match': `"r${now.revision}"` }));
 		return now;
 	}
 
@@ -40,15 +47,17 @@ class Undo {
 		this.drop();
 		try {
 			const now = (await offered?.()) as { id?: string; name?: string } | undefined;
-			this.back = true;
 			if (now?.id) names.note(now.id, now.name);
 			names.again(); // what is known of the record elsewhere on the page
 			void fleet.again();
+			this.turn++;
+			if (!this.offered) this.back = true; // nothing else was changed meanwhile
 		} catch (error) {
 			const fault = failureOf(error);
+			if (this.offered) return;
+			if (maybeDone(fault)) this.offered = offered; // it can be tried again
 			this.fault = fault.status === 412 ? new Failure(0, { detail: say('changedSince') }) : fault;
 		}
-		this.turn++;
 	}
 
 	drop() {
