@@ -431,5 +431,20 @@ test('what a form changed is taken back, unless somebody has changed it since, w
 	await expect(saved).toBeVisible();
 	await show(page, '/vehicles');
 	await expect(saved).toHaveCount(0);
-	expect(faults.filter((fault) => !fault.includes('status of 412'))).toEqual([]);
+
+	// What did not reach the server can be tried again, on this page alone.
+	await show(page, `/vehicles/${van}/edit`);
+	await page.getByLabel('Farbe').fill('grau');
+	await page.getByRole('button', { name: 'Speichern' }).click();
+	await expect(saved).toBeVisible();
+	const lost = `**/v1/vehicles/${van}`;
+	await page.route(lost, (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()));
+	await page.getByRole('button', { name: 'Rückgängig' }).click();
+	const again = page.getByRole('alert').getByRole('button', { name: 'Rückgängig' });
+	await expect(again).toBeVisible();
+	await show(page, '/vehicles');
+	await expect(page.getByRole('alert')).toHaveCount(0);
+	await page.unroute(lost);
+	expect(await stands()).toMatchObject({ color: 'grau' });
+	expect(faults.filter((fault) => !/status of 412|ERR_FAILED/.test(fault))).toEqual([]);
 });
