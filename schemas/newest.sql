@@ -826,6 +826,8 @@ CREATE TABLE IF NOT EXISTS fleet_days
     `energy_kwh` Float64,
     `driven_days` UInt64,
     `fuelled_m` Float64,
+    `electric_m` Float64,
+    `electric_kwh` Float64,
     `revenue_time` Int64,
     `revenue_mileage` Int64,
     `revenue_extras` Int64,

@@ -1,8 +1,11 @@
 package schemas_test
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/motorpool/fleet"
 )
@@ -96,6 +99,49 @@ func TestMilesOnRentAndOutsideAndWhatTheyTook(t *testing.T) {
 	want(t, ask(t, db, "energy", "total"), "",
 		"fuel_gal 2.6417, fuelled_mi 4.9710, charged_kwh 4, electric_mi 12.4274, electric_kwh 4, charges 2, charging_s 2400, unmetered_charges 1, driven_mi 19.8839, energy_cost 420")
 	want(t, ask(t, db, "energy", "total", "currency", "EUR"), "", "fuel_gal 2.6417, energy_cost 5000")
+}
+
+// A charging session is of the day of its vehicle on which it began, wherever that is, also where the clocks jump over
+// midnight or a day is left out, and on both sides of the beginning and the end of what is asked.
+func TestChargingSessionsAreOfTheDayOnWhichTheyBegan(t *testing.T) {
+	for name, around := range map[string]string{
+		"Africa/Cairo": "2026-04-24", "America/Havana": "2026-11-01", "Pacific/Apia": "2011-12-30",
+		"Pacific/Kiritimati": "2026-01-01", "Pacific/Pago_Pago": "2026-01-01", "Asia/Kathmandu": "2026-01-01",
+	} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := openReports(t)
+		record(t, db, "vehicles", 7, 1, "2011-01-01 00:00:00", `{"make":"Tesla","timezone":"`+name+`"}`)
+		middle, err := time.Parse(time.DateOnly, around)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to := middle.AddDate(0, 0, -1).Format(time.DateOnly), middle.AddDate(0, 0, 1).Format(time.DateOnly)
+		began, sessions := map[string]int{}, []string{}
+		for at := middle.AddDate(0, 0, -3); at.Before(middle.AddDate(0, 0, 4)); at = at.Add(15 * time.Minute) {
+			for _, start := range []time.Time{at, at.Add(-time.Millisecond)} {
+				sessions = append(sessions, fmt.Sprintf("(7, 1, %d, 1, '%s', '%[2]s', '{}')", len(sessions)+1,
+					start.Format("2006-01-02 15:04:05.000")))
+				if day := start.In(zone).Format(time.DateOnly); day >= from && day <= to {
+					began[day]++
+				}
+			}
+		}
+		put(t, db, "INSERT INTO charges (account, vehicle, id, revision, start_at, end_at, body) VALUES "+
+			strings.Join(sessions, ", "))
+		days := ask(t, db, "energy", "day", "from", from, "to", to)
+		for day := middle.AddDate(0, 0, -3); day.Before(middle.AddDate(0, 0, 4)); day = day.AddDate(0, 0, 1) {
+			key, found := day.Format(time.DateOnly), 0
+			if got := days[key]["charges"]; got != nil {
+				found = int(*got)
+			}
+			if found != began[key] {
+				t.Errorf("%d sessions of %s in %s, %d began on it", found, key, name, began[key])
+			}
+		}
+	}
 }
 
 // A vehicle in Chicago is in geofence 5 from 7 March, 12:00 UTC, which is 06:00 there, for three days: 18 hours of

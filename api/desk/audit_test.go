@@ -139,7 +139,8 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 				arrayMap(n -> n + 1, rented_by_day) AS rented_by_day) FROM vehicle_months FINAL`}},
 		{audit.Months, "rented_by_day 31", nil},
 		{audit.Months, "fleet rented_s", []string{
-			"INSERT INTO fleet_days SELECT * REPLACE (rented_s + 1 AS rented_s) FROM fleet_days FINAL"}},
+			"INSERT INTO fleet_days SELECT * REPLACE (rented_s + 1 AS rented_s, electric_m + 1 AS electric_m) FROM fleet_days FINAL"}},
+		{audit.Months, "fleet electric_mm", nil},
 	}, {
 		{audit.Rentals, "rental revenue", []string{`INSERT INTO rental_sums SELECT * REPLACE (revenue + 1 AS revenue,
 			contribution - 1 AS contribution, arrayMap(d -> (d.1, d.2 + 1), gps_by_day) AS gps_by_day,

@@ -95,7 +95,7 @@ func (w *world) changeBlock() {
 
 func (w *world) changeVehicle(id uint64) {
 	update(w, w.base.Vehicles, id, func(v *record.Vehicle) {
-		switch w.rng.IntN(5) {
+		switch w.rng.IntN(6) {
 		case 0:
 			v.Timezone = append(zones, "")[w.rng.IntN(4)]
 		case 1:
@@ -104,6 +104,8 @@ func (w *world) changeVehicle(id uint64) {
 			v.DisposalOn = []string{"", w.now.AddDate(0, 0, w.rng.IntN(20)-5).Format(dateForm)}[w.rng.IntN(2)]
 		case 3:
 			v.OutOfServiceOn = []string{"", w.now.AddDate(0, 0, w.rng.IntN(20)-10).Format(dateForm)}[w.rng.IntN(2)]
+		case 4:
+			v.FuelType = []string{"electric", "diesel", ""}[w.rng.IntN(3)]
 		default:
 			v.Nickname = fmt.Sprint(w.rng.IntN(9))
 		}

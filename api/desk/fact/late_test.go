@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/desk/fact"
@@ -110,5 +111,29 @@ func TestDaysOfTheFleetStandBeforeFactsAreMadeAnew(t *testing.T) {
 	}
 	if after := w.fleetDays(); after != before {
 		t.Errorf("days of the fleet are %v, and were %v", after, before)
+	}
+}
+
+// What a vehicle turns out to run on is so of all its days.
+func TestDaysOfTheFleetKnowWhatRunsOnElectricity(t *testing.T) {
+	w := open(t, "UTC")
+	v := w.vehicle("", "2026-02-01")
+	at := w.now.AddDate(0, 0, -10)
+	w.drive(trip{vehicle: v, id: 1, revision: 1, start: at, end: at.Add(time.Hour), metres: 12_000})
+	w.charge(charge{v, at, 7})
+	w.vehicle("", "2026-02-01")
+	for _, c := range []struct{ fuel, want string }{
+		{"", "12000 0 7 0"}, {"electric", "12000 12000 7 7"}, {"plug_in_hybrid", "12000 0 7 0"},
+	} {
+		update(w, w.base.Vehicles, v, func(v *record.Vehicle) { v.FuelType = c.fuel })
+		w.look()
+		var driven, electric, kwh, electricKWh float64
+		if err := w.db.QueryRow(t.Context(), `SELECT sum(driven_m), sum(electric_m), sum(energy_kwh), sum(electric_kwh)
+			FROM fleet_days FINAL`).Scan(&driven, &electric, &kwh, &electricKWh); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(driven, electric, kwh, electricKWh); got != c.want {
+			t.Errorf("with %q: driven, of it electric, charged, of it electric: %s, want %s", c.fuel, got, c.want)
+		}
 	}
 }

@@ -77,15 +77,18 @@ func (w *world) fleetDays() (f fleetDays) {
 	w.t.Helper()
 	const measures = `toInt64(day_s), toInt64(fleet_s), toInt64(down_s), toInt64(rented_s), toInt64(idle_s), toInt64(billed_days),
 		toInt64(round(driven_m * 1000)), toInt64(round(rented_m * 1000)), toInt64(round(fuel_l * 1000)),
-		toInt64(round(energy_kwh * 1000)), toInt64(driven_days), toInt64(round(fuelled_m * 1000)), revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees,
-		revenue_damage, discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance,
+		toInt64(round(energy_kwh * 1000)), toInt64(driven_days), toInt64(round(fuelled_m * 1000)), toInt64(round(electric_m * 1000)),
+		toInt64(round(electric_kwh * 1000)), revenue_time, revenue_mileage, revenue_extras, revenue_protection, revenue_fees, revenue_damage, discounts, refunds, toll_recharge, platform_fees, cost_energy, cost_maintenance,
 		cost_other_variable, cost_depreciation, cost_finance, cost_insurance, cost_other_fixed`
 	if err := w.db.QueryRow(w.t.Context(), `SELECT countIf(summed), countIf(lacks) FROM (
 		SELECT account, local_date, currency, max(n) = 1 AS summed,
 			NOT summed OR sumForEachIf(amounts, n = 0) != sumForEachIf(amounts, n = 1) AS lacks
 		FROM (
 			SELECT account, local_date, currency, 0 AS n, [`+measures+`] AS amounts
-			FROM (SELECT *, driven_m > 0 AS driven_days, if(fuel_l > 0, driven_m, 0.) AS fuelled_m FROM vehicle_days FINAL)
+			FROM (SELECT *, driven_m > 0 AS driven_days, if(fuel_l > 0, driven_m, 0.) AS fuelled_m,
+				if(vehicle IN (SELECT id FROM vehicles FINAL WHERE fuel_type = 'electric'), driven_m, 0.) AS electric_m,
+				if(vehicle IN (SELECT id FROM vehicles FINAL WHERE fuel_type = 'electric'), energy_kwh, 0.) AS electric_kwh
+				FROM vehicle_days FINAL)
 			UNION ALL
 			SELECT account, local_date, currency, 1, [`+measures+`] FROM fleet_days FINAL)
 		GROUP BY account, local_date, currency)`).Scan(&f.all, &f.not); err != nil {

@@ -18,7 +18,8 @@
 -- ratio energy_cost_per_mi per_mi = energy_cost / driven_mi: Cost of fuel and charging for a mile. Miles are of no currency: it is
 --   right of vehicles whose money is of one.
 -- Fuel, energy, miles and cost are facts of vehicles and days, added up as whole millimetres, millilitres and watt-hours; charging
--- sessions are of the local day on which they began. The totals are of the same rows, but by tag, of which a vehicle has many.
+-- sessions are of the local day on which they began: the last one of their zone that began before them, as zone_days tells. The totals
+-- are of the same rows, but by tag, of which a vehicle has many.
 -- EXPLAIN indexes=1: vehicle_days, fleet_days and charges by the months of the span and the account.
 SELECT key, grouping(key) AS everything, sum(fuel_ml) / 3785.411784 AS fuel_gal, sum(fuelled_mm) / 1000 / 1609.344 AS fuelled_mi,
     sum(energy_wh) / 1000 AS charged_kwh, sum(electric_mm) / 1000 / 1609.344 AS electric_mi, sum(electric_wh) / 1000 AS electric_kwh,
@@ -37,7 +38,10 @@ FROM (
             if({group:String} = 'total', '', ''/*if by_traits*/ || ifNull(keys.key, '')/*end by_traits*/))) AS key,
         0, 0, 0, 0, 0, 0, 0, sum(d.sessions), sum(d.session_s), sum(d.unknown)
     FROM (
-        WITH (/*query vehicle_zones*/) AS zones
+        WITH
+            (/*query vehicle_zones*/) AS zones,
+            arrayDistinct(zones.2) AS names,
+            arrayMap(name -> indexOf(names, name), zones.2) AS numbers
         SELECT
             if({group:String} IN ('day', 'week', 'month', 'quarter', 'year'), toDate32(dateTrunc(
                 if({group:String} IN ('week', 'month', 'quarter', 'year'), {group:String}, 'day'), day)), toDate32('1970-01-01')) AS began,
@@ -45,8 +49,8 @@ FROM (
             count() AS sessions, sum(intDiv(dateDiff('millisecond', start_at, end_at) + 500, 1000)) AS session_s,
             countIf(c.energy_kwh IS NULL) AS unknown
         FROM (
-            SELECT vehicle, start_at, end_at, charges.energy_kwh,
-                toDate32(formatDateTime(start_at, '%F', transform(vehicle, zones.1, zones.2, zones.2[-1]))) AS day
+            SELECT vehicle, start_at, end_at, charges.energy_kwh, toUnixTimestamp64Milli(start_at) AS start_ms,
+                transform(vehicle, zones.1, numbers, numbers[-1]) AS zone
             FROM charges FINAL
             WHERE account = {account:UInt64} AND NOT deleted
                 AND start_at >= toDateTime64({from:Date32}, 3, 'UTC') - INTERVAL 1 DAY
@@ -56,7 +60,10 @@ FROM (
                         AND empty({tags:Array(String)}) AND empty({makes:Array(String)}) AND empty({models:Array(String)})
                     OR vehicle IN (/*query vehicles_chosen*/))/*end chosen*/
         ) AS c
-        WHERE day BETWEEN {from:Date32} AND {to:Date32}
+        ASOF INNER JOIN (
+            SELECT indexOf(names, zone) AS zone, day, begins_ms, ends_ms FROM (/*query zone_days*/) WHERE begins_ms < ends_ms
+        ) AS days ON days.zone = c.zone AND c.start_ms >= days.begins_ms
+        WHERE start_ms < ends_ms
         GROUP BY began, car
     ) AS d
     /*if by_traits*/LEFT JOIN (/*query vehicle_keys*/) AS keys ON keys.vehicle = d.car/*end by_traits*/
