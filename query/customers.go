@@ -55,58 +55,6 @@ var Documents = Listing{Table: "documents", Fields: []ListField{
 	{Name: "created_at", Type: TimeField, Range: true, Sort: true},
 }, Search: []string{"name"}}
 
-// Person is what somebody may be known by; what is not known is empty.
-type Person struct {
-	Name           string
-	LicenceNumber  string
-	LicenceCountry string
-	LicenceRegion  string
-	DateOfBirth    string
-	Email          string
-	Phones         []string // the digits of one number, in all ways in which it may have been kept
-	PhoneEnd       string   // digits that may be the end of one
-}
-
-// Likeness is a customer that may be a person, by what, and what there is to compare.
-type Likeness struct {
-	ID             uint64
-	DisplayName    string
-	MergedInto     string
-	DateOfBirth    string
-	LicenceCountry string
-	LicenceRegion  string
-	DistinctFrom   []string // customers that are known to be other people
-	OnList         bool     // of those to whom nothing is rented; it may have ended
-	ByLicence      bool     // by its number
-	ByEmail        bool
-	ByPhone        bool
-	ByPhoneEnd     bool // on the list, and its number ends so
-	ByBirth        bool // born that day, if a name was given
-	ByName         bool // on the list, and a birth date is not known: the caller compares the names
-}
-
-// CustomersLike returns an account's customers that may be a person, without the one named self: those that can be
-// known by most first, at most 1000.
-func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID, self uint64, p Person,
-	archived bool) ([]Likeness, error) {
-	born, named, all := "", uint8(0), uint8(0)
-	if p.Name != "" {
-		born, named = p.DateOfBirth, 1
-	}
-	if archived {
-		all = 1
-	}
-	return schemas.AllRows(ctx, db, "find customers like a person", schemas.Query("customers_like"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("self", self),
-		clickhouse.Named("licence_number", p.LicenceNumber), clickhouse.Named("email", p.Email),
-		clickhouse.Named("phones", append([]string{}, p.Phones...)), clickhouse.Named("phone_end", p.PhoneEnd),
-		clickhouse.Named("born", born), clickhouse.Named("named", named), clickhouse.Named("archived", all),
-	}, func(l *Likeness, row schemas.Row) error {
-		return row.Scan(&l.ID, &l.DisplayName, &l.MergedInto, &l.DateOfBirth, &l.LicenceCountry, &l.LicenceRegion,
-			&l.DistinctFrom, &l.OnList, &l.ByLicence, &l.ByEmail, &l.ByPhone, &l.ByPhoneEnd, &l.ByBirth, &l.ByName)
-	})
-}
-
 // AnyListed says in which of some accounts any customer is on the do-not-rent list, or was until lately.
 func AnyListed(ctx context.Context, db driver.Conn, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
 	ids := make([]uint64, len(accounts))
@@ -119,23 +67,6 @@ func AnyListed(ctx context.Context, db driver.Conn, accounts []fleet.AccountID) 
 		listed[fleet.AccountID(account)] = true
 	}
 	return listed, err
-}
-
-// Compared is a customer with all that somebody may be compared by.
-type Compared struct {
-	Likeness
-	LicenceNumber, Email, Phone string
-	Archived                    bool
-}
-
-// CustomersCompared returns all customers of an account, for whoever compares many people with them.
-func CustomersCompared(ctx context.Context, db driver.Conn, account fleet.AccountID) ([]Compared, error) {
-	return schemas.AllRows(ctx, db, "read whom people are compared with", schemas.Query("customers_compared"), []any{
-		clickhouse.Named("account", uint64(account)),
-	}, func(c *Compared, row schemas.Row) error {
-		return row.Scan(&c.ID, &c.DisplayName, &c.MergedInto, &c.DateOfBirth, &c.LicenceCountry, &c.LicenceRegion,
-			&c.DistinctFrom, &c.OnList, &c.LicenceNumber, &c.Email, &c.Phone, &c.Archived)
-	})
 }
 
 // Known is what somebody on the do-not-rent list is known by.

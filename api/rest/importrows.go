@@ -60,13 +60,17 @@ func (s *Resource[T]) TogetherBy() (member string, most int) {
 	return s.Together.By, s.Together.Most
 }
 
+// rowsAtOnce is how many rows are made ready at the same time. What they ask of the store they ask together, where many
+// ask the same.
+const rowsAtOnce = 16
+
 // newOfRows returns the new records that rows make, by the rows' places: of those that have no error, of which fresh
 // says that they are new. A row that makes none notes why.
 func (s *Resource[T]) newOfRows(r *http.Request, rows []*ImportRow,
 	fresh func(i int, row *ImportRow) bool) (which []int, ids []uint64, bodies []T) {
 	all, made := make([]T, len(rows)), make([]bool, len(rows))
 	var work errgroup.Group
-	work.SetLimit(batchAtOnce)
+	work.SetLimit(rowsAtOnce)
 	for i, row := range rows {
 		if row.Err != nil {
 			continue

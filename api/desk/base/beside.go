@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -34,37 +35,54 @@ const (
 // NewBesideBookings reads from a store.
 func NewBesideBookings(db driver.Conn) *BesideBookings {
 	return &BesideBookings{
-		paid: together.New(mostBookings, byAccount(db, query.PaidOf)),
-		lost: together.New(mostBookings, byAccount(db, query.WrittenOff)),
-		toll: together.New(mostBookings, byAccount(db, query.OpenTolls)),
+		paid: together.New(mostBookings, ofBookings(db, query.PaidOf)),
+		lost: together.New(mostBookings, ofBookings(db, query.WrittenOff)),
+		toll: together.New(mostBookings, ofBookings(db, query.OpenTolls)),
 	}
 }
 
-// byAccount asks for bookings of each account by itself.
-func byAccount[V any](db driver.Conn, read func(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	bookings []uint64) (map[uint64]V, error)) func(context.Context, []bookingRef) (map[bookingRef]V, error) {
-	return func(ctx context.Context, refs []bookingRef) (map[bookingRef]V, error) {
-		ids := map[fleet.AccountID][]uint64{}
-		for _, ref := range refs {
-			ids[ref.account] = append(ids[ref.account], ref.id)
+// byAccount asks for what is of each account by itself.
+func byAccount[K comparable, V any](accountOf func(K) fleet.AccountID,
+	read func(ctx context.Context, account fleet.AccountID, keys []K) (map[K]V, error),
+) func(context.Context, []K) (map[K]V, error) {
+	return func(ctx context.Context, keys []K) (map[K]V, error) {
+		of := map[fleet.AccountID][]K{}
+		for _, key := range keys {
+			of[accountOf(key)] = append(of[accountOf(key)], key)
 		}
-		all := make(map[bookingRef]V, len(refs))
+		all := make(map[K]V, len(keys))
 		var mu sync.Mutex
 		group, inner := errgroup.WithContext(ctx)
 		group.SetLimit(accountsAtOnce)
-		for account, some := range ids {
+		for account, some := range of {
 			group.Go(func() error {
-				found, err := read(inner, db, account, some)
+				found, err := read(inner, account, some)
 				mu.Lock()
 				defer mu.Unlock()
-				for id, v := range found {
-					all[bookingRef{account, id}] = v
-				}
+				maps.Copy(all, found)
 				return err
 			})
 		}
 		return all, group.Wait()
 	}
+}
+
+// ofBookings asks for bookings of each account by itself.
+func ofBookings[V any](db driver.Conn, read func(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	bookings []uint64) (map[uint64]V, error)) func(context.Context, []bookingRef) (map[bookingRef]V, error) {
+	return byAccount(func(ref bookingRef) fleet.AccountID { return ref.account },
+		func(ctx context.Context, account fleet.AccountID, refs []bookingRef) (map[bookingRef]V, error) {
+			ids := make([]uint64, len(refs))
+			for i, ref := range refs {
+				ids[i] = ref.id
+			}
+			found, err := read(ctx, db, account, ids)
+			all := make(map[bookingRef]V, len(found))
+			for id, v := range found {
+				all[bookingRef{account, id}] = v
+			}
+			return all, err
+		})
 }
 
 // Beside is what is known of some bookings, by their ids.

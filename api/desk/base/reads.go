@@ -17,9 +17,8 @@ import (
 type Reads interface {
 	// AnyListed is query.AnyListed of one account.
 	AnyListed(ctx context.Context, account fleet.AccountID) (bool, error)
-	// CustomersLike is query.CustomersLike.
-	CustomersLike(ctx context.Context, account fleet.AccountID, self uint64, p query.Person,
-		archived bool) ([]query.Likeness, error)
+	// CustomersLike is query.CustomersLike of one person.
+	CustomersLike(ctx context.Context, account fleet.AccountID, p *query.Sought) ([]query.Likeness, error)
 	// Hindrances is query.Hindrances.
 	Hindrances(ctx context.Context, account fleet.AccountID, vehicle uint64) (issues, work []string, err error)
 	// MetersAround is query.MetersAround.
@@ -41,17 +40,40 @@ type Reads interface {
 type Stored struct {
 	DB     driver.Conn
 	listed *together.Reads[fleet.AccountID, bool]
+	like   *together.Reads[sought, []query.Likeness]
 }
 
-// mostAccounts is of how many accounts something is asked together.
-const mostAccounts = 100
+// sought is somebody who is looked for in an account. Of two who are the same each is looked for.
+type sought struct {
+	account fleet.AccountID
+	*query.Sought
+}
+
+// Of how many accounts something is asked together, and how many people are looked for.
+const (
+	mostAccounts = 100
+	mostPeople   = 64
+)
 
 // NewStored returns what reads from a store.
 func NewStored(db driver.Conn) Stored {
 	listed := func(ctx context.Context, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
 		return query.AnyListed(ctx, db, accounts)
 	}
-	return Stored{db, together.New(mostAccounts, listed)}
+	return Stored{db, together.New(mostAccounts, listed), together.New(mostPeople,
+		byAccount(func(s sought) fleet.AccountID { return s.account },
+			func(ctx context.Context, account fleet.AccountID, some []sought) (map[sought][]query.Likeness, error) {
+				people := make([]*query.Sought, len(some))
+				for i, one := range some {
+					people[i] = one.Sought
+				}
+				found, err := query.CustomersLike(ctx, db, account, people)
+				like := make(map[sought][]query.Likeness, len(found))
+				for i, customers := range found {
+					like[some[i]] = customers
+				}
+				return like, err
+			}))}
 }
 
 // AnyListed is query.AnyListed of one account.
@@ -60,10 +82,12 @@ func (s Stored) AnyListed(ctx context.Context, account fleet.AccountID) (bool, e
 	return listed[account], err
 }
 
-// CustomersLike is query.CustomersLike.
-func (s Stored) CustomersLike(ctx context.Context, account fleet.AccountID, self uint64, p query.Person,
-	archived bool) ([]query.Likeness, error) {
-	return query.CustomersLike(ctx, s.DB, account, self, p, archived)
+// CustomersLike is query.CustomersLike of one person, who is looked for with those for whom others look at the moment.
+func (s Stored) CustomersLike(ctx context.Context, account fleet.AccountID,
+	p *query.Sought) ([]query.Likeness, error) {
+	who := sought{account, p}
+	found, err := s.like.Of(ctx, who)
+	return found[who], err
 }
 
 // Hindrances is query.Hindrances.

@@ -71,12 +71,8 @@ func Among(ctx context.Context, desk *desk.Desk, account fleet.AccountID, refs [
 	if b.tables.plans, err = query.PlansInUse(ctx, desk.DB, account); err != nil {
 		return nil, err
 	}
-	customers, err := query.CustomersCompared(ctx, desk.DB, account)
-	if err != nil {
+	if b.tables.customers, err = query.CustomersCompared(ctx, desk.DB, account); err != nil {
 		return nil, err
-	}
-	for i := range customers {
-		b.tables.compare(customers[i], false)
 	}
 	b.stands, err = desk.Store.StandingOf(ctx, account, refs)
 	return b, err

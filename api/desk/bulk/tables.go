@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
@@ -28,10 +26,8 @@ type tables struct {
 
 	mu        sync.Mutex
 	failed    error
-	priced    bool // rate plans were written
-	customers map[uint64]person
-	alike     map[string][]uint64 // customers by what they are or were known by, see marks
-	listed    []uint64            // those that are or were on the do-not-rent list
+	priced    bool          // rate plans were written
+	customers *query.People // as they are or were known
 	readings  map[meter]map[uint64]reading
 	payments  map[string][]uint64 // by booking
 	papers    map[string]map[uint64]paper
@@ -57,7 +53,7 @@ type paper struct {
 }
 
 func newTables(account fleet.AccountID, below *tables) *tables {
-	return &tables{account: account, below: below, customers: map[uint64]person{}, alike: map[string][]uint64{},
+	return &tables{account: account, below: below, customers: query.NewPeople(),
 		readings: map[meter]map[uint64]reading{}, payments: map[string][]uint64{}, papers: map[string]map[uint64]paper{},
 		issues: map[string]map[uint64]bool{}, work: map[string]map[uint64]bool{}}
 }
@@ -95,11 +91,11 @@ func (t *tables) add(c record.Current, before error) error {
 			p := query.Compared{Likeness: query.Likeness{ID: c.ID, DisplayName: body.DisplayName, MergedInto: body.MergedInto,
 				DateOfBirth: body.DateOfBirth, DistinctFrom: body.DistinctFrom,
 				OnList: body.DoNotRent != nil && body.DoNotRent.Active || body.RiskLevel == record.RiskBlocked},
-				Email: body.Email, Phone: body.Phone, Archived: c.Archived}
+				Email: body.Email, Phone: body.Phone, Archived: c.Archived, Erasing: !body.ErasingSince.IsZero()}
 			if l := body.Licence; l != nil {
 				p.LicenceNumber, p.LicenceCountry, p.LicenceRegion = l.Number, l.Country, l.Region
 			}
-			t.compare(p, !body.ErasingSince.IsZero())
+			t.customers.Add(p)
 		})
 	case record.RatePlans.Name:
 		t.priced = true
@@ -152,122 +148,17 @@ func set[K comparable, V any](all map[K]map[uint64]V, of K, id uint64, value V) 
 	all[of][id] = value
 }
 
-// person is a customer with what it is known by, as that is compared.
-type person struct {
-	query.Likeness
-	licence, email, digits string
-	archived, erasing      bool
-}
-
-// compare takes in a customer as others are compared with it.
-func (t *tables) compare(c query.Compared, erasing bool) {
-	p := person{Likeness: c.Likeness, licence: normalLicence(c.LicenceNumber), email: normalEmail(c.Email),
-		digits: digitsOf(c.Phone), archived: c.Archived, erasing: erasing}
-	if p.DistinctFrom == nil {
-		p.DistinctFrom = []string{}
-	}
-	t.customers[p.ID] = p
-	for _, mark := range marks(p.licence, p.email, p.DateOfBirth, p.digits) {
-		if !slices.Contains(t.alike[mark], p.ID) {
-			t.alike[mark] = append(t.alike[mark], p.ID)
-		}
-	}
-	if p.OnList && !slices.Contains(t.listed, p.ID) {
-		t.listed = append(t.listed, p.ID)
-	}
-}
-
-// marks are what two customers may have in common, as keys of alike.
-func marks(licence, email, born string, phones ...string) []string {
-	var all []string
-	add := func(sort, text string) {
-		if text != "" {
-			all = append(all, sort+text)
-		}
-	}
-	add("licence ", licence)
-	add("email ", email)
-	add("born ", born)
-	for _, digits := range phones {
-		add("phone ", digits)
-	}
-	return all
-}
-
-func normalEmail(text string) string { return strings.ToLower(strings.Trim(text, " ")) }
-
-func digitsOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-func normalLicence(text string) string {
-	return strings.ToUpper(strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
-			return -1
-		}
-		return r
-	}, text))
-}
-
-// likeMost is how many customers customers_like.sql returns at most.
-const likeMost = 1000
-
 // AnyListed is query.AnyListed of one account.
 func (t *tables) AnyListed(context.Context, fleet.AccountID) (any bool, _ error) {
-	t.each(func(t *tables) { any = any || len(t.listed) > 0 })
+	t.each(func(t *tables) { any = any || t.customers.AnyListed() })
 	return any, nil
 }
 
-// CustomersLike is query.CustomersLike.
-func (t *tables) CustomersLike(_ context.Context, _ fleet.AccountID, self uint64, p query.Person,
-	archived bool) ([]query.Likeness, error) {
-	licence, email, born := normalLicence(p.LicenceNumber), normalEmail(p.Email), ""
-	if p.Name != "" {
-		born = p.DateOfBirth
-	}
+// CustomersLike is query.CustomersLike of one person.
+func (t *tables) CustomersLike(_ context.Context, _ fleet.AccountID, p *query.Sought) ([]query.Likeness, error) {
 	var all []query.Likeness
-	t.each(func(t *tables) {
-		var some []uint64
-		for _, mark := range marks(licence, email, born, p.Phones...) {
-			some = append(some, t.alike[mark]...)
-		}
-		if p.PhoneEnd != "" || p.Name != "" {
-			some = append(some, t.listed...)
-		}
-		slices.Sort(some)
-		for _, id := range slices.Compact(some) {
-			c := t.customers[id]
-			if id == self || c.archived && !archived || c.erasing {
-				continue
-			}
-			l := c.Likeness
-			l.ByLicence = licence != "" && c.licence == licence
-			l.ByEmail = email != "" && c.email == email
-			l.ByPhone = c.digits != "" && slices.Contains(p.Phones, c.digits)
-			l.ByPhoneEnd = p.PhoneEnd != "" && l.OnList && strings.HasSuffix(c.digits, p.PhoneEnd)
-			l.ByBirth = born != "" && l.DateOfBirth == born
-			l.ByName = p.Name != "" && l.OnList && (born == "" || l.DateOfBirth == "")
-			if l.ByLicence || l.ByEmail || l.ByPhone || l.ByPhoneEnd || l.ByBirth || l.ByName {
-				all = append(all, l)
-			}
-		}
-	})
-	first := func(is bool) int {
-		if is {
-			return 0
-		}
-		return 1
-	}
-	slices.SortFunc(all, func(a, b query.Likeness) int {
-		return cmp.Or(first(a.ByLicence || a.ByEmail || a.ByPhone)-first(b.ByLicence || b.ByEmail || b.ByPhone),
-			first(a.OnList)-first(b.OnList), cmp.Compare(a.ID, b.ID))
-	})
-	return all[:min(len(all), likeMost)], nil
+	t.each(func(t *tables) { all = append(all, t.customers.Like(p)...) })
+	return query.Closest(all), nil
 }
 
 // Hindrances is query.Hindrances.

@@ -255,7 +255,7 @@ func (d *Persons) lookAgainFor(
 	people := []uint64{id}
 	for _, c := range states {
 		person := personOf(c.DisplayName, &c.CustomerFields)
-		like, err := d.Reads.CustomersLike(ctx, account, id, person, true)
+		like, err := d.Reads.CustomersLike(ctx, account, &query.Sought{Person: person, Self: id, Archived: true})
 		if err != nil {
 			return err
 		}

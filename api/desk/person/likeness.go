@@ -150,7 +150,7 @@ func strangers(self uint64, mine []string, other uint64, its []string) bool {
 func (d *Persons) DuplicateOf(ctx context.Context, account fleet.AccountID, self uint64,
 	c *record.CustomerFields) (string, error) {
 	person := personOf("", c)
-	found, err := d.Reads.CustomersLike(ctx, account, self, person, false)
+	found, err := d.Reads.CustomersLike(ctx, account, &query.Sought{Person: person, Self: self})
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +183,7 @@ func (d *Persons) matches(
 	wanted func(*query.Likeness) bool,
 ) ([]Match, error) {
 	person := personOf(name, c)
-	found, err := d.Reads.CustomersLike(ctx, account, self, person, true)
+	found, err := d.Reads.CustomersLike(ctx, account, &query.Sought{Person: person, Self: self, Archived: true})
 	if err != nil {
 		return nil, err
 	}
