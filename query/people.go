@@ -174,7 +174,7 @@ func Closest(all []Likeness) []Likeness {
 	return all[:min(len(all), mostAlike)]
 }
 
-// What is compared is so without what is only a way to write it, as customers_feed makes the keys of customers.
+// What is compared is so without what is only a way to write it. The keys of the table of customers are made likewise.
 
 func normalEmail(text string) string { return strings.ToLower(strings.Trim(text, " ")) }
 
@@ -199,21 +199,22 @@ func normalLicence(text string) string {
 // CustomersLike returns for each of some people the customers of an account that may be that person, as Closest does.
 func CustomersLike(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	people []*Sought) ([][]Likeness, error) {
-	licences, emails, phones, borns := []string{}, []string{}, []string{}, []string{}
-	known := func(all []string, texts ...string) []string {
+	licences, emails, phones, ends, borns := []string{}, []string{}, []string{}, []string{}, []string{}
+	given := func(all []string, texts ...string) []string {
 		return append(all, slices.DeleteFunc(texts, func(text string) bool { return text == "" })...)
 	}
 	undated, listed := false, false // customers on the list that are looked for: whose birth date is not known, or all
 	for _, who := range people {
-		licences, emails = known(licences, normalLicence(who.LicenceNumber)), known(emails, normalEmail(who.Email))
-		phones, borns = known(phones, slices.Clone(who.Phones)...), known(borns, who.born())
-		undated = undated || who.Name != ""
-		listed = listed || who.PhoneEnd != "" || who.Name != "" && who.DateOfBirth == ""
+		licences, emails = given(licences, who.LicenceNumber), given(emails, who.Email)
+		phones, ends = given(phones, slices.Clone(who.Phones)...), given(ends, who.PhoneEnd)
+		borns = given(borns, who.born())
+		undated, listed = undated || who.Name != "", listed || who.Name != "" && who.DateOfBirth == ""
 	}
 	found := NewPeople()
 	err := eachCompared(ctx, db, "customers_like", found.Add, clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("licences", licences), clickhouse.Named("emails", emails), clickhouse.Named("phones", phones),
-		clickhouse.Named("borns", borns), clickhouse.Named("undated", undated), clickhouse.Named("listed", listed))
+		clickhouse.Named("licence_numbers", licences), clickhouse.Named("emails", emails),
+		clickhouse.Named("phones", phones), clickhouse.Named("phone_ends", ends), clickhouse.Named("borns", borns),
+		clickhouse.Named("undated", undated), clickhouse.Named("listed", listed))
 	if err != nil {
 		return nil, err
 	}

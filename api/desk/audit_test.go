@@ -95,6 +95,43 @@ func business(t *testing.T) (*Desk, *told) {
 	return d, events
 }
 
+// While facts may not know yet that a vehicle runs on something else, what electric vehicles drove is not compared.
+func TestElectricMilesAreComparedUnlessAFuelTypeWasChanged(t *testing.T) {
+	t.Parallel()
+	d, _ := business(t)
+	d.Now = time.Now // by which the log tells when something was written
+	if err := d.DB.Exec(t.Context(),
+		"INSERT INTO fleet_days SELECT * REPLACE (electric_m + 1 AS electric_m) FROM fleet_days FINAL"); err != nil {
+		t.Fatal(err)
+	}
+	told := func() bool {
+		t.Helper()
+		drifts, err := d.Audit.Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(drifts, func(drift audit.Drift) bool { return drift.What == "fleet electric_mm" })
+	}
+	if !told() {
+		t.Error("electric miles that are wrong are not told")
+	}
+	var id uint64
+	if err := d.DB.QueryRow(t.Context(), "SELECT min(id) FROM vehicles FINAL").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	for _, fuel := range []string{"electric", ""} { // there and back is still on its way
+		if _, err := d.Vehicles.Update(t.Context(), by, account, id, 0, func(r *record.Record[record.Vehicle]) error {
+			r.Body.FuelType = fuel
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if told() {
+			t.Errorf("a vehicle that runs on %q is told of", fuel)
+		}
+	}
+}
+
 // Each check finds what has drifted, it is told, and after the repair nothing is left of it.
 func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 	t.Parallel()

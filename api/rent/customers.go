@@ -120,8 +120,8 @@ func (a *API) customerResource() *rest.Resource[record.Customer] {
 			return c, a.DecodeObject(object, &c.CustomerFields)
 		},
 		Show:    a.showCustomers,
-		Prepare: a.prepareCustomer,
-		Choose:  func(r *http.Request, req *query.ListRequest) error { return a.withNumbers(r, req.Filters) },
+		Prepare: a.prepareCustomer, ReadyAtOnce: 16, // DuplicateOf asks together
+		Choose: func(r *http.Request, req *query.ListRequest) error { return a.withNumbers(r, req.Filters) },
 		MayArchive: rest.ArchiveIf(func(r *http.Request, rec *record.Record[record.Customer]) error {
 			if err := a.desk.Persons.NothingBooked(r.Context(), rec.Account, rec.ID); err != nil {
 				return err

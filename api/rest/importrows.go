@@ -28,8 +28,11 @@ func (s *Resource[T]) ImportRows(r *http.Request, t *record.Transfer, rows []*Im
 			return
 		}
 	}
+	writing := make(chan struct{}, batchAtOnce)
 	which, ids, bodies := s.newOfRows(r, rows, func(i int, row *ImportRow) bool {
 		if known[i] != nil {
+			writing <- struct{}{}
+			defer func() { <-writing }()
 			row.Err = s.mend(r, *known[i], row.Object, t.DryRun)
 		}
 		return known[i] == nil
@@ -60,17 +63,13 @@ func (s *Resource[T]) TogetherBy() (member string, most int) {
 	return s.Together.By, s.Together.Most
 }
 
-// rowsAtOnce is how many rows are made ready at the same time. What they ask of the store they ask together, where many
-// ask the same.
-const rowsAtOnce = 16
-
 // newOfRows returns the new records that rows make, by the rows' places: of those that have no error, of which fresh
 // says that they are new. A row that makes none notes why.
 func (s *Resource[T]) newOfRows(r *http.Request, rows []*ImportRow,
 	fresh func(i int, row *ImportRow) bool) (which []int, ids []uint64, bodies []T) {
 	all, made := make([]T, len(rows)), make([]bool, len(rows))
 	var work errgroup.Group
-	work.SetLimit(rowsAtOnce)
+	work.SetLimit(max(batchAtOnce, s.ReadyAtOnce))
 	for i, row := range rows {
 		if row.Err != nil {
 			continue

@@ -38,6 +38,9 @@ type Resource[T any] struct {
 	Write func(r *http.Request, w Writing[T]) (record.Record[T], error)
 	// Together, if not nil, writes many new records of an import at once.
 	Together *Together[T]
+	// ReadyAtOnce, if more than of a batch, is how many rows of an import are made ready at the same time: what Prepare
+	// asks of the store they must ask together.
+	ReadyAtOnce int
 	// Choose, if not nil, narrows what a list asks for, or changes the values of its filters.
 	Choose func(r *http.Request, req *query.ListRequest) error
 	// MayArchive, if not nil, begins an attempt to archive the record of the id: may can refuse it, and is asked again if

@@ -40,13 +40,19 @@ type Reads interface {
 type Stored struct {
 	DB     driver.Conn
 	listed *together.Reads[fleet.AccountID, bool]
-	like   *together.Reads[sought, []query.Likeness]
+	like   *together.Reads[soughtIn, alike]
 }
 
-// sought is somebody who is looked for in an account. Of two who are the same each is looked for.
-type sought struct {
+// soughtIn is somebody who is looked for in an account. Of two who are the same each is looked for.
+type soughtIn struct {
 	account fleet.AccountID
 	*query.Sought
+}
+
+// alike are the customers like somebody, or why they were not found: what one account asks fails for it alone.
+type alike struct {
+	customers []query.Likeness
+	err       error
 }
 
 // Of how many accounts something is asked together, and how many people are looked for.
@@ -61,18 +67,21 @@ func NewStored(db driver.Conn) Stored {
 		return query.AnyListed(ctx, db, accounts)
 	}
 	return Stored{db, together.New(mostAccounts, listed), together.New(mostPeople,
-		byAccount(func(s sought) fleet.AccountID { return s.account },
-			func(ctx context.Context, account fleet.AccountID, some []sought) (map[sought][]query.Likeness, error) {
+		byAccount(func(s soughtIn) fleet.AccountID { return s.account },
+			func(ctx context.Context, account fleet.AccountID, some []soughtIn) (map[soughtIn]alike, error) {
 				people := make([]*query.Sought, len(some))
 				for i, one := range some {
 					people[i] = one.Sought
 				}
 				found, err := query.CustomersLike(ctx, db, account, people)
-				like := make(map[sought][]query.Likeness, len(found))
-				for i, customers := range found {
-					like[some[i]] = customers
+				like := make(map[soughtIn]alike, len(some))
+				for i, one := range some {
+					like[one] = alike{err: err}
+					if err == nil {
+						like[one] = alike{customers: found[i]}
+					}
 				}
-				return like, err
+				return like, nil
 			}))}
 }
 
@@ -85,9 +94,12 @@ func (s Stored) AnyListed(ctx context.Context, account fleet.AccountID) (bool, e
 // CustomersLike is query.CustomersLike of one person, who is looked for with those for whom others look at the moment.
 func (s Stored) CustomersLike(ctx context.Context, account fleet.AccountID,
 	p *query.Sought) ([]query.Likeness, error) {
-	who := sought{account, p}
+	who := soughtIn{account, p}
 	found, err := s.like.Of(ctx, who)
-	return found[who], err
+	if err != nil {
+		return nil, err
+	}
+	return found[who].customers, found[who].err
 }
 
 // Hindrances is query.Hindrances.

@@ -34,7 +34,7 @@ func one[T any](rng *rand.Rand, some ...T) T { return some[rng.IntN(len(some))] 
 var (
 	vehicles = []uint64{11, 12, 13}
 	names    = []string{"Ada Lovelace", "ada lovelace", "Grace Hopper", ""}
-	licences = []string{"AB-123", "ab 123", "ÄÖ 77", "äö77", "", "№5"}
+	licences = []string{"AB-123", "ab 123", "ÄÖ 77", "äö77", "", "№5", "straß-1"}
 	emails   = []string{"Ada@Example.com", " ada@example.com ", "grace@example.com", ""}
 	phones   = []string{"+15125550100", "+1 (512) 555-0100", "5125550100", "+442079460018", "", "5550100"}
 	births   = []string{"1990-01-02", "1991-03-04", ""}
@@ -140,6 +140,9 @@ func agree(t *testing.T, rng *rand.Rand, ctx context.Context, memory, store base
 			same(t, fmt.Sprintf("customers like %+v", p),
 				func() ([]query.Likeness, error) { return memory.CustomersLike(ctx, account, p) },
 				func() ([]query.Likeness, error) { return store.CustomersLike(ctx, account, p) })
+			if like, err := store.CustomersLike(ctx, account+1, p); len(like) > 0 || err != nil {
+				t.Errorf("another account has customers like %+v: %v, %v", p, like, err)
+			}
 			return nil
 		})
 	}

@@ -121,9 +121,10 @@ func TestDaysOfTheFleetKnowWhatRunsOnElectricity(t *testing.T) {
 	at := w.now.AddDate(0, 0, -10)
 	w.drive(trip{vehicle: v, id: 1, revision: 1, start: at, end: at.Add(time.Hour), metres: 12_000})
 	w.charge(charge{v, at, 7})
-	w.vehicle("", "2026-02-01")
+	other := w.vehicle("", "2026-02-01")
+	w.drive(trip{vehicle: other, id: 2, revision: 1, start: at, end: at.Add(time.Hour), metres: 500})
 	for _, c := range []struct{ fuel, want string }{
-		{"", "12000 0 7 0"}, {"electric", "12000 12000 7 7"}, {"plug_in_hybrid", "12000 0 7 0"},
+		{"", "12500 0 7 0"}, {"electric", "12500 12000 7 7"}, {"plug_in_hybrid", "12500 0 7 0"},
 	} {
 		update(w, w.base.Vehicles, v, func(v *record.Vehicle) { v.FuelType = c.fuel })
 		w.look()

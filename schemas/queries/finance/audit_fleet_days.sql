@@ -1,16 +1,19 @@
 -- Audit: fleet_days against vehicle_days, of which they are made as facts_fleet_days says, by day, currency and measure.
 -- Units are those of audit_months. Nothing is compared until all facts are made by this version of the program, if it ever
--- looked. What electric vehicles did is not, of accounts where since {until} it changed what a vehicle runs on.
+-- looked. What electric vehicles drove and took is left out for an account with a vehicle whose fuel_type was changed since {until}.
 -- EXPLAIN indexes=1: everything is read, and record_log by at_minmax and by key.
 WITH (SELECT count() = 0 OR countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs) AS complete,
     refitted AS
     (
-        SELECT account FROM record_log
-        WHERE kind = 'vehicle'
+        SELECT account FROM record_log INNER JOIN
+        (
+            SELECT account, id, min(revision) AS newer FROM record_log
+            WHERE kind = 'vehicle' AND at >= fromUnixTimestamp64Milli({until:Int64}, 'UTC') GROUP BY account, id
+        ) AS changed USING (account, id)
+        WHERE kind = 'vehicle' AND revision + 1 >= newer
             AND (account, id) IN (SELECT account, id FROM record_log WHERE kind = 'vehicle' AND at >= fromUnixTimestamp64Milli({until:Int64}, 'UTC'))
         GROUP BY account, id
-        HAVING argMax(JSONExtractString(body, 'fuel_type'), revision)
-            != argMaxIf(JSONExtractString(body, 'fuel_type'), revision, at < fromUnixTimestamp64Milli({until:Int64}, 'UTC'))
+        HAVING uniqExact(JSONExtractString(body, 'fuel_type')) > 1
     ),
     ['day_s', 'fleet_s', 'down_s', 'rented_s', 'idle_s', 'billed_days', 'driven_mm', 'rented_mm', 'fuel_ml', 'energy_wh', 'driven_days', 'fuelled_mm',
         'electric_mm', 'electric_wh', 'revenue_time', 'revenue_mileage', 'revenue_extras', 'revenue_protection', 'revenue_fees', 'revenue_damage', 'discounts', 'refunds', 'toll_recharge',

@@ -1,5 +1,6 @@
--- Sums of the miles and the energy of electric vehicles by the key of a group, of what vehicles run on now. A part of reports, beside
--- driven_facts, in the same units, and of the same tables: days of the whole fleet, or months and days of vehicles.
+-- Sums of the miles and the energy of electric vehicles by the key of a group. A part of reports, beside driven_facts, in the same units,
+-- and of the same tables: days of the whole fleet, of what vehicles ran on when facts were made, or months and days of vehicles, of what they
+-- run on now. These are the same but for the moment until a look has found that a fuel_type was changed.
 -- EXPLAIN indexes=1: vehicle_days and fleet_days by account and local_date, vehicle_months by account and month.
 WITH
     if(toDayOfMonth({from:Date32}) = 1, {from:Date32}, toDate32(addMonths(makeDate32(toYear({from:Date32}), toMonth({from:Date32}), 1), 1))) AS whole_from,

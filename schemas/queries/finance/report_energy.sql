@@ -18,8 +18,8 @@
 -- ratio energy_cost_per_mi per_mi = energy_cost / driven_mi: Cost of fuel and charging for a mile. Miles are of no currency: it is
 --   right of vehicles whose money is of one.
 -- Fuel, energy, miles and cost are facts of vehicles and days, added up as whole millimetres, millilitres and watt-hours; charging
--- sessions are of the local day on which they began: the last one of their zone that began before them, as zone_days tells. The totals
--- are of the same rows, but by tag, of which a vehicle has many.
+-- sessions are of the local day on which they began: of the days of their zone, which zone_days tells, the last that had begun. The
+-- totals are of the same rows, but by tag, of which a vehicle has many.
 -- EXPLAIN indexes=1: vehicle_days, fleet_days and charges by the months of the span and the account.
 SELECT key, grouping(key) AS everything, sum(fuel_ml) / 3785.411784 AS fuel_gal, sum(fuelled_mm) / 1000 / 1609.344 AS fuelled_mi,
     sum(energy_wh) / 1000 AS charged_kwh, sum(electric_mm) / 1000 / 1609.344 AS electric_mi, sum(electric_wh) / 1000 AS electric_kwh,
