@@ -62,7 +62,7 @@ type Compared struct {
 // People are customers, found by what they may be known by.
 type People struct {
 	all    map[uint64]face
-	alike  map[string][]uint64 // by marks
+	alike  map[string][]uint64 // by marks; of one that changed to and fro it may be there twice, as in listed
 	listed []uint64
 }
 
@@ -81,17 +81,20 @@ func (p *People) Add(c Compared) {
 	if c.DistinctFrom == nil {
 		c.DistinctFrom = []string{}
 	}
-	f := face{c, normalLicence(c.LicenceNumber), digitsOf(c.Phone)}
+	f, was := face{c, normalLicence(c.LicenceNumber), digitsOf(c.Phone)}, p.all[c.ID]
 	p.all[c.ID] = f
-	for _, mark := range marks(f.licence, c.Email, c.DateOfBirth, f.digits) {
-		if !slices.Contains(p.alike[mark], c.ID) {
+	had := was.marks()
+	for _, mark := range f.marks() {
+		if !slices.Contains(had, mark) {
 			p.alike[mark] = append(p.alike[mark], c.ID)
 		}
 	}
-	if c.OnList && !slices.Contains(p.listed, c.ID) {
+	if c.OnList && !was.OnList {
 		p.listed = append(p.listed, c.ID)
 	}
 }
+
+func (f face) marks() []string { return marks(f.licence, f.Email, f.DateOfBirth, f.digits) }
 
 // AnyListed says whether one of them is on the do-not-rent list, or was.
 func (p *People) AnyListed() bool { return len(p.listed) > 0 }

@@ -66,23 +66,24 @@ func NewStored(db driver.Conn) Stored {
 	listed := func(ctx context.Context, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
 		return query.AnyListed(ctx, db, accounts)
 	}
-	return Stored{db, together.New(mostAccounts, listed), together.New(mostPeople,
-		byAccount(func(s soughtIn) fleet.AccountID { return s.account },
-			func(ctx context.Context, account fleet.AccountID, some []soughtIn) (map[soughtIn]alike, error) {
-				people := make([]*query.Sought, len(some))
-				for i, one := range some {
-					people[i] = one.Sought
-				}
-				found, err := query.CustomersLike(ctx, db, account, people)
-				like := make(map[soughtIn]alike, len(some))
-				for i, one := range some {
-					like[one] = alike{err: err}
-					if err == nil {
-						like[one] = alike{customers: found[i]}
-					}
-				}
-				return like, nil
-			}))}
+	like := func(ctx context.Context, account fleet.AccountID, some []soughtIn) (map[soughtIn]alike, error) {
+		people := make([]*query.Sought, len(some))
+		for i, one := range some {
+			people[i] = one.Sought
+		}
+		found, err := query.CustomersLike(ctx, db, account, people)
+		all := make(map[soughtIn]alike, len(some))
+		for i, one := range some {
+			if err != nil {
+				all[one] = alike{err: err}
+			} else {
+				all[one] = alike{customers: found[i]}
+			}
+		}
+		return all, nil
+	}
+	accountOf := func(s soughtIn) fleet.AccountID { return s.account }
+	return Stored{db, together.New(mostAccounts, listed), together.New(mostPeople, byAccount(accountOf, like))}
 }
 
 // AnyListed is query.AnyListed of one account.
