@@ -113,7 +113,7 @@ var allowed = []struct {
 		"api/desk", "api/desk/...", "api/driver", "api/rental", "api/export", "api/eventview", "api/units",
 		"api/command"}, nil},
 	{"api/rent",
-		[]string{"", "query", "api/rest", "api/auth", "api/record", "api/calendar", "api/desk", "api/desk/...",
+		[]string{"", "query", "api/roster", "api/rest", "api/auth", "api/record", "api/calendar", "api/desk", "api/desk/...",
 			"api/rental", "api/rental/...", "api/export", "api/sheet", "api/units"}, nil},
 	{"api/report", []string{"", "query", "query/report", "api/rest", "api/auth", "api/record", "api/rental/...",
 		"api/export", "api/sheet"}, nil},

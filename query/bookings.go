@@ -27,7 +27,7 @@ var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "pickup_location_id", Type: TextField},
 	{Name: "return_location_id", Type: TextField},
 	{Name: "location_ids", Type: TagsField},
-	{Name: "is_overdue", Type: TextField},
+	{Name: "is_overdue", Type: TextField, Passes: true},
 	{Name: "conflict", Type: TextField},
 	{Name: "has_damage", Type: TextField},
 	{Name: "deposit_status", Type: TextField},
@@ -259,18 +259,22 @@ func BookingsChecked(ctx context.Context, db driver.Conn, after AccountBooking, 
 	}, (*AccountBooking).scan)
 }
 
-// OpenTolls returns those of some bookings to which a toll or fine was matched that is not billed yet.
+// OpenTolls returns the tolls and fines that were matched to some bookings and are not billed yet, by the booking.
 func OpenTolls(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	bookings []uint64) (map[uint64]bool, error) {
+	bookings []uint64) (map[uint64][]uint64, error) {
 	names := make([]string, len(bookings))
 	for i, id := range bookings {
 		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
 	}
-	ids, err := readIDs(ctx, db, "bookings_open_tolls", clickhouse.Named("account", uint64(account)),
-		clickhouse.Named("bookings", names))
-	open := make(map[uint64]bool, len(ids))
-	for _, id := range ids {
-		open[id] = true
-	}
+	open := map[uint64][]uint64{}
+	err := schemas.EachRow(ctx, db, "read open tolls", schemas.Query("bookings_open_tolls"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names),
+	}, func(row schemas.Row) error {
+		var booking uint64
+		var tolls []uint64
+		err := row.Scan(&booking, &tolls)
+		open[booking] = tolls
+		return err
+	})
 	return open, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"sort"
@@ -120,7 +121,7 @@ type shape struct {
 	places                map[string]int // of the fields in texts, numbers or lists
 	texts, numbers, lists []string       // what stands for them in the text of a query
 	folded                []string       // the same of what of texts must be the same
-	final, every          string         // the query, with and without merging revisions
+	query                 string
 
 	names atomic.Pointer[s2.Dict] // by which bodies are packed
 }
@@ -134,7 +135,7 @@ func (l *Listing) shape() *shape {
 	s := &shape{places: map[string]int{}}
 	for i := range l.Fields {
 		f := &l.Fields[i]
-		if f.Join != "" {
+		if f.Join != "" || f.Passes {
 			continue
 		}
 		var at int
@@ -151,23 +152,22 @@ func (l *Listing) shape() *shape {
 		}
 		s.places[f.Name] = at
 	}
-	fill := func(final string) string {
-		return strings.NewReplacer("/*texts*/", strings.Join(s.texts, ", "), "/*folded*/", strings.Join(s.folded, ", "),
-			"/*numbers*/", strings.Join(s.numbers, ", "),
-			"/*lists*/", strings.Join(s.lists, ", "), "/*search*/", l.searched(), "/*table*/", l.Table, "/*final*/",
-			final).Replace(schemas.Query("records_held"))
-	}
-	s.final, s.every = fill("FINAL"), fill("")
+	s.query = strings.NewReplacer("/*texts*/", strings.Join(s.texts, ", "), "/*folded*/", strings.Join(s.folded, ", "),
+		"/*numbers*/", strings.Join(s.numbers, ", "),
+		"/*lists*/", strings.Join(s.lists, ", "), "/*search*/", l.searched(), "/*table*/", l.Table).
+		Replace(schemas.Query("records_held"))
 	shapes.Store(l, s)
 	return s
 }
 
 // HeldOf is which records EachHeld reads: those of some accounts that are not archived; with IDs only these, archived
-// or not; with a Block every revision in the parts of the table that hold what was inserted from that block on.
+// or not; with a Block those, archived or not, of which the parts of the table have a revision that hold what was
+// inserted from that block on; with filters those of which one of these finds a revision.
 type HeldOf struct {
 	Accounts []uint64
 	IDs      []uint64
 	Block    int64
+	Any      []Filter
 }
 
 // EachHeld reads records into memory, in no order, and hands them over with their account and whether they are
@@ -175,10 +175,6 @@ type HeldOf struct {
 func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 	take func(account fleet.AccountID, h *Held, archived bool) error) error {
 	s := l.shape()
-	text := s.final
-	if of.Block != 0 {
-		text = s.every
-	}
 	known := map[string]string{} // texts that many records have, each once
 	one := func(text string) string {
 		if old, ok := known[text]; ok {
@@ -189,8 +185,20 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 		}
 		return text
 	}
-	args := []any{clickhouse.Named("accounts", append([]uint64{}, of.Accounts...)),
-		clickhouse.Named("ids", append([]uint64{}, of.IDs...)), clickhouse.Named("block", of.Block)}
+	archived := uint8(0)
+	if of.IDs != nil || of.Block != 0 {
+		archived = 1
+	}
+	text, args := s.query, []any{clickhouse.Named("ids", append([]uint64{}, of.IDs...)),
+		clickhouse.Named("archived", archived)}
+	some, more, err := l.revisions(of)
+	if err != nil {
+		return err
+	}
+	args = append(args, more...)
+	if of.Block != 0 || len(of.Any) > 0 {
+		text = strings.Replace(text, "/*some*/", "AND id IN (SELECT id FROM ("+some+"))", 1)
+	}
 	var texts, folded, refs []string
 	var lists [][]string
 	var body, sought string
@@ -211,7 +219,7 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 		first = first[:0]
 		return nil
 	}
-	err := schemas.EachRow(ctx, db, "read "+l.Table+" into memory", text, args, func(scan schemas.Row) error {
+	err = schemas.EachRow(ctx, db, "read "+l.Table+" into memory", text, args, func(scan schemas.Row) error {
 		h := &Held{ends: make([]uint32, len(s.texts)+1)}
 		var account uint64
 		var archived uint8
@@ -320,11 +328,13 @@ func namesIn(bodies []string) *s2.Dict {
 }
 
 // EachRevision hands over the newest revision of each record of some accounts in the parts that hold what was inserted
-// from a block on.
+// from a block on; with filters, of what one of them finds.
 func (l *Listing) EachRevision(ctx context.Context, db driver.Conn, of HeldOf,
 	take func(account fleet.AccountID, id, revision uint64)) error {
-	text := strings.Replace(schemas.Query("records_revisions"), "/*table*/", l.Table, 1)
-	args := []any{clickhouse.Named("accounts", append([]uint64{}, of.Accounts...)), clickhouse.Named("block", of.Block)}
+	text, args, err := l.revisions(of)
+	if err != nil {
+		return err
+	}
 	return schemas.EachRow(ctx, db, "look for new "+l.Table, text, args, func(row schemas.Row) error {
 		var account, id, revision uint64
 		if err := row.Scan(&account, &id, &revision); err != nil {
@@ -333,6 +343,31 @@ func (l *Listing) EachRevision(ctx context.Context, db driver.Conn, of HeldOf,
 		take(fleet.AccountID(account), id, revision)
 		return nil
 	})
+}
+
+// revisions is the query of EachRevision, with its parameters.
+func (l *Listing) revisions(of HeldOf) (string, []any, error) {
+	args := []any{clickhouse.Named("accounts", append([]uint64{}, of.Accounts...)), clickhouse.Named("block", of.Block)}
+	some := ""
+	if len(of.Any) > 0 {
+		condition, more, err := l.anyOf(of.Any)
+		if err != nil {
+			return "", nil, err
+		}
+		some, args = "AND ("+condition+")", append(args, more...)
+	}
+	text := strings.NewReplacer("/*table*/", l.Table, "/*some*/", some).Replace(schemas.Query("records_revisions"))
+	return text, args, nil
+}
+
+// Rows is how many rows the table has of an account, in all revisions.
+func (l *Listing) Rows(ctx context.Context, db driver.Conn, account fleet.AccountID) (int, error) {
+	var n uint64
+	text := strings.Replace(schemas.Query("records_rows"), "/*table*/", l.Table, 1)
+	if err := db.QueryRow(ctx, text, clickhouse.Named("account", uint64(account))).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count the rows of %s: %w", l.Table, err)
+	}
+	return int(n), nil
 }
 
 // smallASCII is a text with small letters for the capital ones of ASCII, and all others as they are.
@@ -443,6 +478,25 @@ func (q *Question) speaksOf(h *Held) bool {
 		}
 	}
 	return true
+}
+
+// Within says that another filter finds all that one finds. It may say no where it does.
+func (l *Listing) Within(f, other Filter) bool {
+	field, ok := l.Field(f.Field)
+	if !ok || f.Field != other.Field {
+		return false
+	}
+	switch {
+	case f.Op == "eq" && other.Op == "eq" && field.Type == TextField:
+		return !slices.ContainsFunc(f.Values, func(v string) bool { return !slices.Contains(other.Values, v) })
+	case field.Type == TimeField && other.Op == "gte" && (f.Op == "eq" || f.Op == "gt" || f.Op == "gte"):
+		least, err := field.number(other.Values[0])
+		return err == nil && !slices.ContainsFunc(f.Values, func(v string) bool {
+			n, err := field.number(v)
+			return err != nil || n < least
+		})
+	}
+	return false
 }
 
 // Words says whether words are sought.

@@ -10,17 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"pgregory.net/rapid"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
+	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
 // heldListings are those of which records are kept in memory.
 var heldListings = []*query.Listing{&query.Vehicles, &query.Devices, &query.VehicleClasses, &query.Locations,
-	&query.RatePlans, &query.Geofences, &query.Customers}
+	&query.RatePlans, &query.Geofences, &query.Customers, &query.Bookings}
 
 // awkwardTexts are what people write, and what the store and Go may see with different eyes.
 var awkwardTexts = []string{"", " ", "a", "A", "aa", "Tesla", "tesla", " TESLA ", "\ttesla", "Model 3", "model-3",
@@ -45,12 +47,17 @@ func fillAtRandom(t *testing.T, db driver.Conn, seed uint64, n int) {
 	}
 	for _, l := range heldListings {
 		columns := []string{"account", "id", "revision", "archived_at", "external_ids", "body"}
+		written := writtenColumns(t, db, l.Table)
 		var values []func() any
 		for _, f := range l.Fields {
-			if f.Join != "" {
+			column := f.Name
+			if written[f.Column] {
+				column = f.Column
+			}
+			if f.Join != "" || !written[column] {
 				continue
 			}
-			columns = append(columns, f.Name)
+			columns = append(columns, column)
 			switch f.Type {
 			case query.NumberField:
 				values = append(values, func() any { return uint16(random.IntN(12)) })
@@ -91,6 +98,24 @@ func fillAtRandom(t *testing.T, db driver.Conn, seed uint64, n int) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// writtenColumns are those of a table that follow from no others.
+func writtenColumns(t *testing.T, db driver.Conn, table string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	err := schemas.EachRow(t.Context(), db, "read columns",
+		`SELECT name FROM system.columns
+			WHERE database = currentDatabase() AND table = {table:String} AND default_kind != 'ALIAS'`, []any{clickhouse.Named("table", table)}, func(row schemas.Row) error {
+			var name string
+			err := row.Scan(&name)
+			all[name] = true
+			return err
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // drawRequest draws what may be asked of a listing.

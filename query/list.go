@@ -43,6 +43,7 @@ type ListField struct {
 	Join   string
 
 	Values []string // that it can have, if they are known and the member does not say
+	Passes bool     // it becomes another as time passes, without anybody writing
 	// without a value it is before all that have one, also where it is compared; else it compares with nothing
 	Never bool
 }
@@ -338,6 +339,22 @@ func (b *listQuery) filter(f Filter) (string, error) {
 		condition = column + " != '' AND "
 	}
 	return condition + column + " " + operator + " " + values[0], nil
+}
+
+// anyOf is the condition that a record is found by one of some filters, with its parameters.
+func (l *Listing) anyOf(filters []Filter) (condition string, args []any, err error) {
+	b := &listQuery{l: l}
+	for i, f := range filters {
+		one, err := b.filter(f)
+		if err != nil {
+			return "", nil, err
+		}
+		if i > 0 {
+			condition += " OR "
+		}
+		condition += "(" + one + ")"
+	}
+	return condition, b.args, nil
 }
 
 // same is what of a column, or a value of it, must be the same where a filter asks for it.

@@ -106,10 +106,16 @@ func PaymentsBy(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	return ids, err
 }
 
-// WrittenOff returns what was given up of what bookings owe, in minor units; those of which nothing was are left out.
+// WriteOff is what was given up of what a booking owes.
+type WriteOff struct {
+	Sum      int64    // minor units
+	Expenses []uint64 // by which it was
+}
+
+// WrittenOff returns what was given up of what bookings owe; those of which nothing was are left out.
 func WrittenOff(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	bookings []uint64) (map[uint64]int64, error) {
-	lost := map[uint64]int64{}
+	bookings []uint64) (map[uint64]WriteOff, error) {
+	lost := map[uint64]WriteOff{}
 	names := make([]string, len(bookings))
 	for i, id := range bookings {
 		names[i] = fleet.FormatID(fleet.BookingPrefix, id)
@@ -118,12 +124,12 @@ func WrittenOff(ctx context.Context, db driver.Conn, account fleet.AccountID,
 		clickhouse.Named("account", uint64(account)), clickhouse.Named("bookings", names),
 	}, func(row schemas.Row) error {
 		var name string
-		var sum int64
-		if err := row.Scan(&name, &sum); err != nil {
+		var w WriteOff
+		if err := row.Scan(&name, &w.Sum, &w.Expenses); err != nil {
 			return err
 		}
 		if id, err := fleet.ParseID(fleet.BookingPrefix, name); err == nil {
-			lost[id] = sum
+			lost[id] = w
 		}
 		return nil
 	})

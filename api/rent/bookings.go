@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,6 +20,7 @@ import (
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/api/rental/price"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -252,13 +254,15 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 			ids = append(ids, rec.ID)
 		}
 	}
-	var beside base.Beside
+	var beside []*base.Beside // in the order of ids
 	var also expanded
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		beside, err = a.beside.Of(inner, account, ids)
-		return err
-	})
+	if len(ids) > 0 {
+		group.Go(func() (err error) {
+			beside, _, err = a.beside.Of(inner, account, ids)
+			return err
+		})
+	}
 	group.Go(func() (err error) {
 		also, err = a.expandBookings(inner, records, expand)
 		return err
@@ -268,9 +272,16 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 	}
 	bookings := make([]Booking, len(records))
 	var texts []*string
+	besideOf := make(map[uint64]*base.Beside, len(records))
+	for _, rec := range records {
+		besideOf[rec.ID] = &base.Beside{}
+	}
+	for i, id := range ids {
+		besideOf[id] = beside[i]
+	}
 	for i, rec := range records {
 		var err error
-		if bookings[i], err = showBooking(rec, beside.Paid[rec.ID], a.Now()); err != nil {
+		if bookings[i], err = showBooking(rec, besideOf[rec.ID].Paid, a.Now()); err != nil {
 			return nil, err
 		}
 		for n := range bookings[i].Warnings {
@@ -283,8 +294,9 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		v := bookings[i]
 		v.Customer, v.Vehicle = also["customer"][v.CustomerID], also["vehicle"][v.VehicleID]
 		v.VehicleClass = also["vehicle_class"][v.VehicleClassID]
-		v.HasOpenToll = beside.OpenToll[rec.ID]
-		v.WrittenOff = record.Money{Amount: beside.WrittenOff[rec.ID], Currency: v.Currency}
+		b := besideOf[rec.ID]
+		v.HasOpenToll = len(b.OpenTolls) > 0
+		v.WrittenOff = record.Money{Amount: b.WrittenOff.Sum, Currency: v.Currency}
 		mark, err := json.Marshal([]any{v.AmountPaid, v.BalanceDue, v.WrittenOff, v.PaymentStatus, v.HasOpenToll, v.IsOverdue,
 			v.Warnings, v.Customer, v.Vehicle, v.VehicleClass})
 		if err != nil {
@@ -293,6 +305,22 @@ func (a *API) showBookings(ctx context.Context, records []record.Record[record.B
 		views[i] = rest.Shown{View: v, Live: mark}
 	}
 	return views, nil
+}
+
+// besideBookings keeps what is read beside bookings.
+func besideBookings(s *rest.Server) *roster.Facts[base.Beside] {
+	store := base.NewBesideBookings(s.DB)
+	return roster.NewFacts(s.Roster, roster.OfBookings, s.Now, func(ctx context.Context, account fleet.AccountID,
+		ids []uint64, now time.Time) (map[uint64]*roster.Fact[base.Beside], error) {
+		read, err := store.Of(ctx, account, ids)
+		all := make(map[uint64]*roster.Fact[base.Beside], len(ids))
+		for _, id := range ids {
+			b := read[id]
+			by := slices.Concat(b.WrittenOff.Expenses, b.OpenTolls)
+			all[id] = &roster.Fact[base.Beside]{Value: b, Until: now.AddDate(100, 0, 0), By: by, Size: 8 * len(by)}
+		}
+		return all, err
+	})
 }
 
 // expanded are the records that bookings name, by the names in expand= and their ids.

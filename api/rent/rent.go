@@ -10,6 +10,7 @@ import (
 	"github.com/motorpool/fleet/api/desk/base"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 )
 
 // API holds the resources of the rental half.
@@ -19,10 +20,10 @@ type API struct {
 	desk     *desk.Desk
 	accounts *record.Log[record.Account]
 	vehicles *record.Log[record.Vehicle]
-	beside   *base.BesideBookings
+	beside   *roster.Facts[base.Beside] // of bookings
 }
 
 // New makes the rental half on a server. It registers nothing.
 func New(s *rest.Server, d *desk.Desk) *API {
-	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles, beside: base.NewBesideBookings(s.DB)}
+	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles, beside: besideBookings(s)}
 }

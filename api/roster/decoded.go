@@ -51,7 +51,7 @@ func NewDecoded[T any](r *Roster, listing *query.Listing, most int,
 // They are shared, and must not be changed.
 func (d *Decoded[T]) All(ctx context.Context, account fleet.AccountID) ([]*T, bool, error) {
 	v := d.r.view(ctx, d.listing, account)
-	if v == nil || v.table.count > d.most {
+	if v == nil || v.share != nil || v.table.count > d.most {
 		return nil, false, nil
 	}
 	d.r.metrics.answered(true)

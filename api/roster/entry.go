@@ -24,8 +24,9 @@ type entry struct {
 	asked   atomic.Int64 // when somebody asked last
 	written atomic.Int64 // after which a look must have begun that an answer goes by
 	view    atomic.Pointer[view]
-	gone    atomic.Bool   // it is kept no more: who has it must not answer from it
-	loaded  chan struct{} // closed when it was loaded, or could not be
+	gone    atomic.Bool           // it is kept no more: who has it must not answer from it
+	loaded  chan struct{}         // closed when it was loaded, or could not be
+	share   atomic.Pointer[share] // that is kept; nil if all are
 
 	mu      sync.Mutex   // of whoever makes the next view
 	pending []inserted   // that looks found before there was a view
@@ -36,6 +37,7 @@ type entry struct {
 // view is an account's records of a kind at one moment.
 type view struct {
 	table *table
+	share *share            // nil if all are there
 	ahead map[uint64]uint64 // revisions that the log has, of records of which the table has an older one
 	since int64             // when the loading began: all that stood then is in it
 }
@@ -103,12 +105,18 @@ func (r *Roster) load(e *entry, began int64) {
 	err := r.turn(ctx)
 	if err == nil {
 		defer r.turnOver()
+		err = r.divide(ctx, e)
+	}
+	if err == nil {
+		of.Any = e.share.Load().any()
 		err = e.kind.listing.EachHeld(ctx, r.db, of, func(_ fleet.AccountID, h *query.Held, _ bool) error {
 			n := int64(h.Size())
 			if size += n; r.loading.Add(n) > r.cfg.Memory {
 				return errRoom
 			}
-			all = append(all, h)
+			if e.share.Load().has(h) { // one that was of it once is read, too
+				all = append(all, h)
+			}
 			return nil
 		})
 	}
@@ -133,12 +141,26 @@ func (r *Roster) load(e *entry, began int64) {
 	r.metrics.loads.Inc()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	v := &view{table: newTable(all), since: began}
+	v := &view{table: newTable(all), share: e.share.Load(), since: began}
 	v = v.told(ahead)
 	v = v.told(e.ahead)
 	v = v.with(e.pending)
 	e.pending, e.ahead = nil, nil
 	r.show(e, v)
+}
+
+// divide decides whether all records of an entry are kept, or which share of them.
+func (r *Roster) divide(ctx context.Context, e *entry) error {
+	if e.kind.partly.most == 0 {
+		return nil
+	}
+	rows, err := e.kind.listing.Rows(ctx, r.db, e.account)
+	if err != nil || rows <= e.kind.partly.most {
+		return err
+	}
+	p, err := newShare(e.kind.listing, e.kind.partly, time.Now())
+	e.share.Store(p)
+	return err
 }
 
 // show makes a view the newest of an entry, whose lock is held.
@@ -252,12 +274,12 @@ func (v *view) with(some []inserted) *view {
 	var changes []change
 	ahead := v.ahead
 	for id, i := range newest {
-		was := v.table.get(id)
-		if was != nil && was.Revision >= i.held.Revision || was == nil && i.archived {
+		was, gone := v.table.get(id), i.archived || !v.share.has(i.held)
+		if was != nil && was.Revision >= i.held.Revision || was == nil && gone {
 			continue
 		}
 		c := change{id: id, was: was, now: i.held}
-		if i.archived {
+		if gone {
 			c.now = nil
 		}
 		changes = append(changes, c)
@@ -269,7 +291,15 @@ func (v *view) with(some []inserted) *view {
 	if len(changes) == 0 {
 		return v
 	}
-	return &view{table: v.table.with(changes), ahead: ahead, since: v.since}
+	return &view{table: v.table.with(changes), share: v.share, ahead: ahead, since: v.since}
+}
+
+// list is table.list of what is kept.
+func (v *view) list(l *query.Listing, req query.ListRequest) (query.ListPage, bool, error) {
+	if !v.share.tells(req, v.table) {
+		return query.ListPage{}, false, nil
+	}
+	return v.table.list(l, req)
 }
 
 // told returns the view after revisions came to the log.
@@ -281,7 +311,7 @@ func (v *view) told(some []tableAhead) *view {
 			continue
 		}
 		if next == v {
-			next = &view{table: v.table, ahead: maps.Clone(v.ahead), since: v.since}
+			next = &view{table: v.table, share: v.share, ahead: maps.Clone(v.ahead), since: v.since}
 			if next.ahead == nil {
 				next.ahead = map[uint64]uint64{}
 			}
@@ -316,11 +346,13 @@ func (r *Roster) lookAt(ctx context.Context, began int64) error {
 		if err := r.lookAtLog(ctx, seen[logTable], parts[logTable]); err != nil {
 			return err
 		}
-		for _, k := range r.names {
-			if err := r.lookAtKind(ctx, k, seen[k.listing.Table], parts[k.listing.Table]); err != nil {
-				return err
-			}
+	}
+	for _, k := range r.names {
+		if err := r.lookAtKind(ctx, k, seen[k.listing.Table], parts[k.listing.Table], began); err != nil {
+			return err
 		}
+	}
+	if r.seen != nil {
 		if err := r.lookAtSources(ctx, seen, parts); err != nil {
 			return err
 		}
@@ -330,27 +362,38 @@ func (r *Roster) lookAt(ctx context.Context, began int64) error {
 	return nil
 }
 
-// lookAtKind brings what is new in the table of a kind to its entries.
-func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []part) error {
-	before := r.seen[k.listing.Table]
-	first, rows, other := before.since(&now, parts)
+// lookAtKind brings what is new in the table of a kind to its entries, if anybody asks for them.
+func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []part, began int64) error {
 	entries := k.all()
-	if other {
+	first, rows, other := k.seen.since(&now, parts)
+	switch {
+	case len(entries) == 0:
+	case other:
 		for _, e := range entries {
 			r.forget(e)
 		}
+	case first == 0:
+	case began-k.asked.Load() > int64(dozesAfter):
 		return nil
+	default:
+		if err := r.bring(ctx, k, entries, first, rows); err != nil {
+			return err
+		}
 	}
-	if first == 0 || len(entries) == 0 {
-		return nil
-	}
+	k.seen = now
+	k.looked.Store(began)
+	return nil
+}
+
+// bring brings what was inserted into the table of a kind from a block on to entries.
+func (r *Roster) bring(ctx context.Context, k *kind, entries []*entry, first int64, rows uint64) error {
 	byAccount := make(map[fleet.AccountID]*entry, len(entries))
 	of := query.HeldOf{Block: first}
 	for _, e := range entries {
 		byAccount[e.account] = e
 		of.Accounts = append(of.Accounts, uint64(e.account))
 	}
-	found := map[fleet.AccountID][]inserted{}
+	found, grown := map[fleet.AccountID][]inserted{}, []*entry{}
 	read := func(of query.HeldOf) error {
 		return k.listing.EachHeld(ctx, r.db, of, func(account fleet.AccountID, h *query.Held, archived bool) error {
 			found[account] = append(found[account], inserted{h, archived})
@@ -363,8 +406,6 @@ func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []par
 		}
 	} else if err := read(of); err != nil {
 		return err
-	} else if err := r.readDoubtful(byAccount, found, read); err != nil {
-		return err
 	}
 	for account, some := range found {
 		if e := byAccount[account]; e != nil {
@@ -373,6 +414,9 @@ func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []par
 			if v := e.view.Load(); v != nil {
 				if next := v.with(some); next != v {
 					r.show(e, next)
+					if e.outgrown(next) {
+						grown = append(grown, e)
+					}
 				}
 			} else if !e.large {
 				e.pending = append(e.pending, some...)
@@ -380,7 +424,16 @@ func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []par
 			e.mu.Unlock()
 		}
 	}
+	for _, e := range grown {
+		r.forget(e)
+	}
 	return nil
+}
+
+// outgrown says that all records of an entry are kept, and are by now more than are to be.
+func (e *entry) outgrown(v *view) bool {
+	most := e.kind.partly.most
+	return most > 0 && v.share == nil && v.table.count > 2*most
 }
 
 // readNew reads what is new in parts that have many rows, most of which are known: first what their revisions are. Of
@@ -388,18 +441,34 @@ func (r *Roster) lookAtKind(ctx context.Context, k *kind, now known, parts []par
 func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.AccountID]*entry, of query.HeldOf,
 	read func(query.HeldOf) error) error {
 	wanted := map[fleet.AccountID][]uint64{}
-	err := k.listing.EachRevision(ctx, r.db, of, func(account fleet.AccountID, id, revision uint64) {
-		if e := entries[account]; e != nil {
-			if v := e.view.Load(); v != nil {
+	whole := query.HeldOf{Block: of.Block}
+	questions := []*query.HeldOf{&whole}
+	for account, e := range entries {
+		p := e.share.Load()
+		if p == nil {
+			whole.Accounts = append(whole.Accounts, uint64(account))
+			continue
+		}
+		questions = append(questions, &query.HeldOf{Block: of.Block, Accounts: []uint64{uint64(account)}, Any: p.any()})
+		if v := e.view.Load(); v != nil { // what is of the share no longer is one of those that the log has newer ones of
+			wanted[account] = slices.Collect(maps.Keys(v.ahead))
+		}
+	}
+	for _, q := range questions {
+		if len(q.Accounts) == 0 {
+			continue
+		}
+		err := k.listing.EachRevision(ctx, r.db, *q, func(account fleet.AccountID, id, revision uint64) {
+			if v := entries[account].view.Load(); v != nil {
 				if h := v.table.get(id); h != nil && h.Revision >= revision {
 					return
 				}
 			}
 			wanted[account] = append(wanted[account], id)
+		})
+		if err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return err
 	}
 	for account, ids := range wanted {
 		if len(ids) > idsReloaded {
@@ -410,34 +479,6 @@ func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.Account
 			if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: some}); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// readDoubtful reads again what is not in memory, as it stands: a part that came to be of a new one and an old one has
-// old revisions too, and of a record that was archived since nothing in memory tells it.
-func (r *Roster) readDoubtful(entries map[fleet.AccountID]*entry, found map[fleet.AccountID][]inserted,
-	read func(query.HeldOf) error) error {
-	doubtful := map[fleet.AccountID][]uint64{}
-	for account, some := range found {
-		v := (*view)(nil)
-		if e := entries[account]; e != nil {
-			v = e.view.Load()
-		}
-		found[account] = slices.DeleteFunc(some, func(i inserted) bool {
-			if v != nil && v.table.get(i.held.ID) != nil {
-				return false
-			}
-			if !i.archived && !slices.Contains(doubtful[account], i.held.ID) {
-				doubtful[account] = append(doubtful[account], i.held.ID)
-			}
-			return !i.archived
-		})
-	}
-	for account, ids := range doubtful {
-		if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: ids}); err != nil {
-			return err
 		}
 	}
 	return nil

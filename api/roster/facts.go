@@ -13,25 +13,49 @@ import (
 	"github.com/motorpool/fleet/query"
 )
 
-// Facts keeps what was read of vehicles beside their records, each until a look finds that it may be other, or until it
-// is by time alone. What is not kept is read: for all who ask in one moment together. Of an account that somebody asks
-// about all vehicles are read beside that, many at once, and those that have become others again and again, so that
-// few wait.
+// Facts keeps what was read of records beside them, each until a look finds that it may be other, or until it is by
+// time alone. What is not kept is read: for all who ask in one moment together. Of an account that somebody asks
+// about that of all records is read beside that, many at once, and of those where it has become other again and again,
+// so that few wait.
 type Facts[T any] struct {
 	r    *Roster
+	of   FactsOf
 	now  func() time.Time
-	read func(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time) (map[uint64]*Fact[T], error)
+	read func(ctx context.Context, account fleet.AccountID, ids []uint64, now time.Time) (map[uint64]*Fact[T], error)
 
-	mu sync.RWMutex
-	of map[fleet.AccountID]*factsOf[T]
+	mu        sync.RWMutex
+	byAccount map[fleet.AccountID]*factsOf[T]
 }
 
-// Fact is what was read of a vehicle.
+// FactsOf says of which records there are facts, and what these follow from.
+type FactsOf struct {
+	listing *query.Listing
+	names   reach // of sources, whose rows name such a record
+	by      reach // of sources, whose rows are named in Fact.By
+	account bool  // of what of an account touches all
+}
+
+// Of what there are facts.
+var (
+	OfVehicles = FactsOf{&query.Vehicles, ofVehicle, ofBooking, true}
+	OfBookings = FactsOf{&query.Bookings, ofMoney, ofItem, false}
+)
+
+// reaches are all by which facts may become others.
+func (of *FactsOf) reaches() reach {
+	all := of.names | of.by
+	if of.account {
+		all |= ofAccount
+	}
+	return all
+}
+
+// Fact is what was read of a record.
 type Fact[T any] struct {
-	Value    T
-	Until    time.Time // the last instant at which it holds if nothing is written
-	Bookings []uint64  // by which it goes
-	Size     int       // bytes of memory that the value has beside itself, about
+	Value T
+	Until time.Time // the last instant at which it holds if nothing is written
+	By    []uint64  // other records by which it goes: of a vehicle bookings, of a booking tolls and expenses
+	Size  int       // bytes of memory that the value has beside itself, about
 
 	since time.Time
 }
@@ -42,12 +66,12 @@ func (f *Fact[T]) at(now time.Time) bool { return !now.Before(f.since) && !now.A
 // fleeting says that a fact did not hold for long after it was read: whoever asks has it read.
 func (f *Fact[T]) fleeting() bool { return f.Until.Before(f.since.Add(fillAfter)) }
 
-// factOver is about what it takes to have a fact by its vehicle.
+// factOver is about what it takes to have a fact by its record.
 const factOver = 120
 
 // size is about how many bytes of memory a fact takes.
 func (f *Fact[T]) size() int64 {
-	return int64(int(unsafe.Sizeof(*f)) + factOver + f.Size + 8*cap(f.Bookings))
+	return int64(int(unsafe.Sizeof(*f)) + factOver + f.Size + 8*cap(f.By))
 }
 
 // factsOf are those of an account.
@@ -55,7 +79,7 @@ type factsOf[T any] struct {
 	asked   atomic.Int64
 	written atomic.Int64
 	gone    atomic.Bool
-	facts   sync.Map // by vehicle, *Fact[T]
+	facts   sync.Map // by record, *Fact[T]
 
 	filling atomic.Bool // somebody reads what is missing
 
@@ -68,44 +92,44 @@ type factsOf[T any] struct {
 	again   int64              // if filling failed: when it is tried again
 }
 
-// batch are vehicles of which facts are read together.
+// batch are records of which facts are read together.
 type batch[T any] struct {
-	vehicles map[uint64]bool
-	done     chan struct{}
-	found    map[uint64]*Fact[T]
-	err      error
-	stale    changes // what looks have found since it began
+	ids   map[uint64]bool
+	done  chan struct{}
+	found map[uint64]*Fact[T]
+	err   error
+	stale changes // what looks have found since it began
 }
 
-// NewFacts makes a memory of facts that read tells, which says of each vehicle that it is given. With a nil roster
+// NewFacts makes a memory of facts that read tells, which says of each record that it is given. With a nil roster
 // nothing is kept.
-func NewFacts[T any](r *Roster, now func() time.Time, read func(context.Context, fleet.AccountID, []uint64,
+func NewFacts[T any](r *Roster, of FactsOf, now func() time.Time, read func(context.Context, fleet.AccountID, []uint64,
 	time.Time) (map[uint64]*Fact[T], error)) *Facts[T] {
-	f := &Facts[T]{r: r, now: now, read: read, of: map[fleet.AccountID]*factsOf[T]{}}
+	f := &Facts[T]{r: r, of: of, now: now, read: read, byAccount: map[fleet.AccountID]*factsOf[T]{}}
 	if r != nil {
 		r.watchers = append(r.watchers, f)
 	}
 	return f
 }
 
-// Of returns the facts of some vehicles of an account as they stand, in their order, and the instant for which they do.
+// Of returns the facts of some records of an account as they stand, in their order, and the instant for which they do.
 // What is kept is the same pointer until it is read again.
-func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, vehicles []uint64) ([]*T, time.Time, error) {
-	found := make([]*T, len(vehicles))
+func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, ids []uint64) ([]*T, time.Time, error) {
+	found := make([]*T, len(ids))
 	a := f.account(ctx, account)
 	now := f.now()
 	if a == nil {
-		return found, now, f.readInto(ctx, account, vehicles, now, found)
+		return found, now, f.readInto(ctx, account, ids, now, found)
 	}
 	var missing []uint64
-	for i, id := range vehicles {
+	for i, id := range ids {
 		if fact := a.at(id, now); fact != nil {
 			found[i] = &fact.Value
 		} else {
 			missing = append(missing, id)
 		}
 	}
-	f.r.metrics.facts(len(vehicles)-len(missing), len(missing))
+	f.r.metrics.facts(len(ids)-len(missing), len(missing))
 	if len(missing) == 0 {
 		return found, now, nil
 	}
@@ -117,12 +141,12 @@ func (f *Facts[T]) Of(ctx context.Context, account fleet.AccountID, vehicles []u
 		return nil, now, ctx.Err()
 	}
 	if a.gone.Load() { // what is read of the account from now on is not older
-		f.wrote(account, ofFacts, f.r.clock())
+		f.wrote(account, f.of.reaches(), f.r.clock())
 	}
 	if b.err != nil {
 		return nil, now, b.err
 	}
-	for i, id := range vehicles {
+	for i, id := range ids {
 		if found[i] == nil {
 			found[i] = valueOf(b.found[id])
 		}
@@ -139,14 +163,14 @@ func valueOf[T any](fact *Fact[T]) *T {
 }
 
 // readInto reads facts that are not kept, after which no older ones are shown.
-func (f *Facts[T]) readInto(ctx context.Context, account fleet.AccountID, vehicles []uint64, now time.Time,
+func (f *Facts[T]) readInto(ctx context.Context, account fleet.AccountID, ids []uint64, now time.Time,
 	found []*T) error {
-	read, err := f.read(ctx, account, vehicles, now)
-	for i, id := range vehicles {
+	read, err := f.read(ctx, account, ids, now)
+	for i, id := range ids {
 		found[i] = valueOf(read[id])
 	}
 	if f.r != nil {
-		f.wrote(account, ofFacts, f.r.clock())
+		f.wrote(account, f.of.reaches(), f.r.clock())
 	}
 	return err
 }
@@ -159,7 +183,7 @@ func (f *Facts[T]) account(ctx context.Context, account fleet.AccountID) *factsO
 	}
 	now := r.ask()
 	f.mu.RLock()
-	a := f.of[account]
+	a := f.byAccount[account]
 	f.mu.RUnlock()
 	need := now - int64(r.cfg.Lag)
 	if a != nil {
@@ -170,9 +194,9 @@ func (f *Facts[T]) account(ctx context.Context, account fleet.AccountID) *factsO
 	}
 	if a == nil { // now that the parts are known that things are read of
 		f.mu.Lock()
-		if a = f.of[account]; a == nil {
+		if a = f.byAccount[account]; a == nil {
 			a = &factsOf[T]{reading: map[*batch[T]]bool{}}
-			f.of[account] = a
+			f.byAccount[account] = a
 		}
 		f.mu.Unlock()
 	}
@@ -184,7 +208,7 @@ func (f *Facts[T]) account(ctx context.Context, account fleet.AccountID) *factsO
 }
 
 // ask has facts read with the next batch.
-func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, vehicles []uint64) *batch[T] {
+func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, ids []uint64) *batch[T] {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.next == nil {
@@ -194,8 +218,8 @@ func (f *Facts[T]) ask(a *factsOf[T], account fleet.AccountID, vehicles []uint64
 			go f.readAsked(a, account)
 		}
 	}
-	for _, id := range vehicles {
-		a.next.vehicles[id] = true
+	for _, id := range ids {
+		a.next.ids[id] = true
 	}
 	return a.next
 }
@@ -209,7 +233,7 @@ const (
 )
 
 func newBatch[T any]() *batch[T] {
-	return &batch[T]{vehicles: map[uint64]bool{}, done: make(chan struct{})}
+	return &batch[T]{ids: map[uint64]bool{}, done: make(chan struct{})}
 }
 
 // readAsked reads batches of what is asked for until there is none.
@@ -226,7 +250,7 @@ func (f *Facts[T]) readAsked(a *factsOf[T], account fleet.AccountID) {
 	}
 }
 
-// fill begins to read what is missing of an account's vehicles, unless somebody does.
+// fill begins to read what is missing of an account's ids, unless somebody does.
 func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 	if a.filling.Swap(true) {
 		return
@@ -248,7 +272,7 @@ func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 			if b == nil {
 				return
 			}
-			if len(b.vehicles) == 0 {
+			if len(b.ids) == 0 {
 				a.mu.Lock()
 				a.filled = true
 				a.mu.Unlock()
@@ -256,7 +280,7 @@ func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 			}
 			if f.readBatch(a, b, account, f.r.fills, fillAtOnce); b.err != nil {
 				f.r.metrics.failed.Inc()
-				f.r.log.Warn("what vehicles show could not be brought to memory, and comes from the store", "error", b.err)
+				f.r.log.Warn("what is beside records could not be brought to memory, and comes from the store", "error", b.err)
 				a.mu.Lock()
 				a.again = f.r.clock() + int64(loadAgain)
 				a.mu.Unlock()
@@ -277,12 +301,12 @@ func (a *factsOf[T]) wanted(r *Roster) bool {
 	return !a.gone.Load() && r.clock()-a.asked.Load() < int64(askedFor) && r.bytes.Load() < r.cfg.Memory/8*7
 }
 
-// missing are vehicles of an account of which nothing is kept that holds, as many as are read at once; nil if that
+// missing are records of an account of which nothing is kept that holds, as many as are read at once; nil if that
 // cannot be told.
 func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
 	defer cancel()
-	v, _ := f.r.viewOf(ctx, f.r.kinds[&query.Vehicles], account, f.r.clock(), f.r.cfg.Lag)
+	v, _ := f.r.viewOf(ctx, f.r.kinds[f.of.listing], account, f.r.clock(), f.r.cfg.Lag)
 	if v == nil {
 		return nil
 	}
@@ -292,7 +316,7 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 			if kept, ok := a.facts.Load(h.ID); ok && (kept.(*Fact[T]).at(now) || kept.(*Fact[T]).fleeting()) {
 				continue
 			}
-			if b.vehicles[h.ID] = true; len(b.vehicles) == fillAtOnce {
+			if b.ids[h.ID] = true; len(b.ids) == fillAtOnce {
 				return b
 			}
 		}
@@ -300,9 +324,9 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 	return b
 }
 
-// at is what is kept of a vehicle, if it holds at an instant.
-func (a *factsOf[T]) at(vehicle uint64, now time.Time) *Fact[T] {
-	if kept, ok := a.facts.Load(vehicle); ok && kept.(*Fact[T]).at(now) {
+// at is what is kept of a record, if it holds at an instant.
+func (a *factsOf[T]) at(id uint64, now time.Time) *Fact[T] {
+	if kept, ok := a.facts.Load(id); ok && kept.(*Fact[T]).at(now) {
 		return kept.(*Fact[T])
 	}
 	return nil
@@ -328,13 +352,13 @@ func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID
 	defer a.mu.Unlock()
 	delete(a.reading, b)
 	if b.err == nil {
-		a.keep(f.r, b)
+		f.keep(a, b)
 	}
 }
 
 func (f *Facts[T]) readSome(ctx context.Context, b *batch[T], account fleet.AccountID, atOnce int) error {
-	b.found = make(map[uint64]*Fact[T], len(b.vehicles))
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.vehicles)), atOnce) {
+	b.found = make(map[uint64]*Fact[T], len(b.ids))
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(b.ids)), atOnce) {
 		now := f.now()
 		found, err := f.read(ctx, account, some, now)
 		if err != nil {
@@ -349,23 +373,27 @@ func (f *Facts[T]) readSome(ctx context.Context, b *batch[T], account fleet.Acco
 }
 
 // keep keeps what a batch has found, but for what may be other since it began. The lock of the account is held.
-func (a *factsOf[T]) keep(r *Roster, b *batch[T]) {
-	if a.gone.Load() || b.stale.any || b.stale.facts {
+func (f *Facts[T]) keep(a *factsOf[T], b *batch[T]) {
+	if a.gone.Load() || f.of.all(&b.stale) {
 		return
 	}
 	for id, fact := range b.found {
-		if !b.stale.touch(id, fact.Bookings) {
-			a.drop(r, id)
+		if !f.of.touched(&b.stale, id, fact.By) {
+			a.drop(f.r, id)
 			a.facts.Store(id, fact)
-			a.add(r, fact.size())
+			a.add(f.r, fact.size())
 		}
 	}
 }
 
-// touch says whether facts of a vehicle, which go by some bookings, may be others.
-func (c *changes) touch(vehicle uint64, bookings []uint64) bool {
-	return c.any || c.facts || c.vehicles[vehicle] ||
-		len(c.bookings) > 0 && slices.ContainsFunc(bookings, func(id uint64) bool { return c.bookings[id] })
+// all says whether changes may have made all facts others.
+func (of *FactsOf) all(c *changes) bool { return c.any || of.account && c.facts }
+
+// touched says whether they may have made that of a record another, which goes by some others.
+func (of *FactsOf) touched(c *changes, id uint64, by []uint64) bool {
+	others := c.of(of.by)
+	return of.all(c) || c.of(of.names)[id] ||
+		len(others) > 0 && slices.ContainsFunc(by, func(id uint64) bool { return others[id] })
 }
 
 func (a *factsOf[T]) drop(r *Roster, id uint64) {
@@ -382,7 +410,7 @@ func (a *factsOf[T]) add(r *Roster, bytes int64) {
 // changed lets go of what a look has found to be other.
 func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	f.mu.RLock()
-	a := f.of[account]
+	a := f.byAccount[account]
 	f.mu.RUnlock()
 	if a == nil {
 		return
@@ -395,41 +423,27 @@ func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	if a.wanted(f.r) {
 		defer f.fill(a, account)
 	}
-	if !c.any && !c.facts && len(c.bookings) == 0 {
-		for id := range c.vehicles {
+	if !f.of.all(c) && len(c.of(f.of.by)) == 0 {
+		for id := range c.of(f.of.names) {
 			a.drop(f.r, id)
 		}
 		return
 	}
 	a.facts.Range(func(id, fact any) bool {
-		if c.touch(id.(uint64), fact.(*Fact[T]).Bookings) {
+		if f.of.touched(c, id.(uint64), fact.(*Fact[T]).By) {
 			a.drop(f.r, id.(uint64))
 		}
 		return true
 	})
 }
 
-// join adds others to the changes.
-func (c *changes) join(o *changes) {
-	c.any, c.facts = c.any || o.any, c.facts || o.facts
-	for _, both := range []struct {
-		to   *map[uint64]bool
-		from map[uint64]bool
-	}{{&c.vehicles, o.vehicles}, {&c.bookings, o.bookings}, {&c.places, o.places}} {
-		if *both.to == nil {
-			*both.to = map[uint64]bool{}
-		}
-		maps.Copy(*both.to, both.from)
-	}
-}
-
 func (f *Facts[T]) wrote(account fleet.AccountID, of reach, at int64) {
-	if of&ofFacts == 0 {
+	if of&f.of.reaches() == 0 {
 		return
 	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	if a := f.of[account]; a != nil {
+	if a := f.byAccount[account]; a != nil {
 		raise(&a.written, at)
 	}
 }
@@ -437,14 +451,14 @@ func (f *Facts[T]) wrote(account fleet.AccountID, of reach, at int64) {
 func (f *Facts[T]) accounts() []fleet.AccountID {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return slices.Collect(maps.Keys(f.of))
+	return slices.Collect(maps.Keys(f.byAccount))
 }
 
 func (f *Facts[T]) kept() []kept {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	var all []kept
-	for account, a := range f.of {
+	for account, a := range f.byAccount {
 		all = append(all, kept{a.asked.Load(), func() { f.forget(account, a) }})
 	}
 	return all
@@ -453,8 +467,8 @@ func (f *Facts[T]) kept() []kept {
 // forget lets go of what is kept of an account.
 func (f *Facts[T]) forget(account fleet.AccountID, a *factsOf[T]) {
 	f.mu.Lock()
-	if f.of[account] == a {
-		delete(f.of, account)
+	if f.byAccount[account] == a {
+		delete(f.byAccount, account)
 	}
 	f.mu.Unlock()
 	a.mu.Lock()

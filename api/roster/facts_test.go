@@ -65,7 +65,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 func (f *Facts[T]) keptOf(account fleet.AccountID) (n int) {
 	f.mu.RLock()
-	a := f.of[account]
+	a := f.byAccount[account]
 	f.mu.RUnlock()
 	if a != nil {
 		a.facts.Range(func(any, any) bool { n++; return true })
@@ -79,7 +79,7 @@ func TestFactsOfAnAccountAreReadInOneGoAndKeptFed(t *testing.T) {
 	const vehicles = fillAtOnce + 100
 	db := withVehicles(t, vehicles)
 	r, from := open(t, db), &reader{db: db}
-	f := NewFacts(r, time.Now, from.read)
+	f := NewFacts(r, OfVehicles, time.Now, from.read)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = r.Run(ctx) })
@@ -112,10 +112,10 @@ func TestFactsOfAnAccountAreReadInOneGoAndKeptFed(t *testing.T) {
 	at := func() *Fact[query.Live] {
 		f.mu.RLock()
 		defer f.mu.RUnlock()
-		return f.of[7].at(3, time.Now())
+		return f.byAccount[7].at(3, time.Now())
 	}
 	eventually(t, "what has become other is read", func() bool {
-		f.of[7].asked.Store(r.clock()) // somebody asks, of other vehicles
+		f.byAccount[7].asked.Store(r.clock()) // somebody asks, of other vehicles
 		fact := at()
 		return fact != nil && fact.Value.FixTime != 0
 	})
@@ -130,14 +130,14 @@ func TestFactsThatNobodyAskedForLeaveRoom(t *testing.T) {
 	const vehicles = 300
 	db := withVehicles(t, vehicles)
 	r, from := open(t, db), &reader{db: db}
-	f := NewFacts(r, time.Now, from.read)
+	f := NewFacts(r, OfVehicles, time.Now, from.read)
 	list(t, r, 7)
 	before := r.cfg.Memory
 	r.cfg.Memory = r.bytes.Load() * 8 / 7
 	if _, _, err := f.Of(t.Context(), 7, []uint64{5, 6}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "nobody fills", func() bool { return !f.of[7].filling.Load() })
+	eventually(t, "nobody fills", func() bool { return !f.byAccount[7].filling.Load() })
 	if n := f.keptOf(7); n != 2 {
 		t.Errorf("%d are kept where there is room for what was asked for", n)
 	}

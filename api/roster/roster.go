@@ -56,7 +56,7 @@ func (c Config) Validate() error {
 var Kinds = map[string]*query.Listing{
 	"vehicle": &query.Vehicles, "device": &query.Devices, "vehicle_class": &query.VehicleClasses,
 	"location": &query.Locations, "rate_plan": &query.RatePlans, "geofence": &query.Geofences,
-	"customer": &query.Customers, "account": &query.AccountRecords,
+	"customer": &query.Customers, "account": &query.AccountRecords, "booking": &query.Bookings,
 }
 
 // Roster is the memory of a process. It is safe for concurrent use. A nil one keeps nothing, and the store answers.
@@ -99,6 +99,10 @@ type Roster struct {
 type kind struct {
 	listing *query.Listing
 	name    string
+	partly  partly       // most is 0 if all are kept, of however many
+	asked   atomic.Int64 // when somebody asked last
+	looked  atomic.Int64 // when the last look began that has brought all that is new to the entries
+	seen    known        // what that has seen of the table; of the look that is under way, and nobody else
 	mu      sync.RWMutex
 	entries map[fleet.AccountID]*entry
 	out     map[fleet.AccountID]int64 // until when what was let go is not loaded again
@@ -119,7 +123,7 @@ func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog
 		turns: make(chan struct{}, loadsAtOnce), fills: make(chan struct{}, 1),
 		kinds: map[*query.Listing]*kind{}, names: map[string]*kind{}}
 	for name, l := range Kinds {
-		k := &kind{listing: l, name: name, entries: map[fleet.AccountID]*entry{},
+		k := &kind{listing: l, name: name, partly: keptPartly[name], entries: map[fleet.AccountID]*entry{},
 			out: map[fleet.AccountID]int64{}}
 		r.kinds[l], r.names[name], r.tables = k, k, append(r.tables, l.Table)
 	}
@@ -144,7 +148,7 @@ func (r *Roster) List(ctx context.Context, l *query.Listing, req query.ListReque
 	if v == nil {
 		return query.ListPage{}, false, nil
 	}
-	page, ok, err := v.table.list(l, req)
+	page, ok, err := v.list(l, req)
 	if err == nil {
 		r.metrics.answered(ok)
 	}
@@ -191,7 +195,7 @@ func (r *Roster) All(ctx context.Context, account fleet.AccountID, name string, 
 		return nil, false
 	}
 	v := r.viewWithin(ctx, l, account, RecallLags*r.cfg.Lag)
-	if v == nil || v.table.count > most || len(v.ahead) > 0 {
+	if v == nil || v.share != nil || v.table.count > most || len(v.ahead) > 0 {
 		return nil, false
 	}
 	all := make([]query.Stored, 0, v.table.count)
@@ -308,13 +312,14 @@ func (r *Roster) viewWithin(ctx context.Context, l *query.Listing, account fleet
 // viewOf is view at an instant; gone says that what was there was let go of meanwhile.
 func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, now int64,
 	lag time.Duration) (v *view, gone bool) {
+	raise(&k.asked, now)
 	e := k.entry(account)
 	if e == nil {
 		if k.isOut(account, now) {
 			return nil, false
 		}
 		// Before anything is read, the parts must be known that it is read of.
-		if r.looked.Load() == 0 && !r.wait(ctx, 0) {
+		if k.looked.Load() == 0 && !r.wait(ctx, &k.looked, 0) {
 			return nil, false
 		}
 		e = r.begin(k, account)
@@ -330,7 +335,7 @@ func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, n
 		}
 	}
 	need := max(now-int64(lag), e.written.Load())
-	if v.since <= need && r.looked.Load() <= need && !r.wait(ctx, need) {
+	if v.since <= need && k.looked.Load() <= need && !r.wait(ctx, &k.looked, need) {
 		return nil, false
 	}
 	if e.gone.Load() {
@@ -339,9 +344,10 @@ func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, n
 	return e.view.Load(), false // what a look has found is there before its instant
 }
 
-// wait waits for a look that began after an instant, and ended well. It waits for none while looks take too long.
-func (r *Roster) wait(ctx context.Context, after int64) bool {
-	for r.looked.Load() <= after {
+// wait waits for a look that began after an instant, and ended well: looked is when the last such one began. It waits
+// for none while looks take too long.
+func (r *Roster) wait(ctx context.Context, looked *atomic.Int64, after int64) bool {
+	for begun := r.clock(); looked.Load() <= after; {
 		l := r.lookNow()
 		if r.slow.Load() {
 			return false
@@ -351,8 +357,8 @@ func (r *Roster) wait(ctx context.Context, after int64) bool {
 		case <-ctx.Done():
 			return false
 		}
-		if l.began > after {
-			return r.looked.Load() > after
+		if l.began >= begun { // one that knew who waits
+			return looked.Load() > after
 		}
 	}
 	return true
@@ -393,6 +399,7 @@ const (
 	askedFor   = 10 * time.Second // after which nobody is asking any more
 	letGoEvery = 50               // looks
 	rowsAtOnce = 2000             // of parts that are read whole; of more, first what is new in them
+	dozesAfter = time.Second      // after which what is new of a kind that nobody asks for is left until somebody does
 )
 
 // Run looks at the store while somebody asks, and lets go what nobody asks for, until ctx ends.

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 	"github.com/motorpool/fleet/query"
-	"github.com/motorpool/fleet/schemas"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
@@ -273,6 +271,34 @@ func TestWhatComesByTenThousandsIsLoadedAnew(t *testing.T) {
 	}
 }
 
+// What nobody asks for is not read; whoever asks for it again waits until it was.
+func TestWhatIsNewOfAKindIsReadWhenSomebodyAsks(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	put(t, db, row{7, 1, 1, false, "a"})
+	list(t, r, 7)
+	known := func() int { return r.names["vehicle"].entry(7).view.Load().table.count }
+	look := func() {
+		t.Helper()
+		if err := r.lookAt(t.Context(), r.clock()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, db, row{7, 2, 1, false, "b"})
+	if look(); known() != 2 {
+		t.Errorf("while somebody asks, %d vehicles are known", known())
+	}
+	time.Sleep(dozesAfter)
+	put(t, db, row{7, 1, 2, false, "a2"}, row{7, 3, 1, false, "c"})
+	if look(); known() != 2 {
+		t.Errorf("when nobody had asked for a while, %d vehicles are known", known())
+	}
+	time.Sleep(r.cfg.Lag)
+	if got := list(t, r, 7); !reflect.DeepEqual(got, map[uint64]uint64{1: 2, 2: 1, 3: 1}) {
+		t.Errorf("whoever asks again is told %v", got)
+	}
+}
+
 // cutConn are connections that can be cut, and slowed down.
 type cutConn struct {
 	driver.Conn
@@ -501,19 +527,19 @@ func TestALookReadsOnlyPartsThatAreNew(t *testing.T) {
 		t.Fatalf("%+v, %v", parts, err)
 	}
 	first, last := int64(1), max(parts["vehicles"][0].last, parts["vehicles"][1].last)
-	for _, name := range []string{"records_held", "records_revisions"} {
-		text := strings.ReplaceAll(schemas.Query(name), "/*table*/", "vehicles")
-		text = strings.ReplaceAll(text, "/*search*/", "make")
-		for block, want := range map[int64]uint64{first: 5, last: 1} {
-			read := uint64(0)
-			ctx := clickhouse.Context(t.Context(),
-				clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
-			err := schemas.EachRow(ctx, db, "look", text, []any{
-				clickhouse.Named("accounts", []uint64{7}), clickhouse.Named("ids", []uint64{}), clickhouse.Named("block", block),
-			}, func(schemas.Row) error { return nil })
-			if err != nil || read != want {
-				t.Errorf("%s from insert %d on reads %d rows, want %d, %v", name, block, read, want, err)
-			}
+	for block, want := range map[int64]uint64{first: 5, last: 1} {
+		of := query.HeldOf{Accounts: []uint64{7}, Block: block}
+		read := uint64(0)
+		ctx := clickhouse.Context(t.Context(),
+			clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
+		err := query.Vehicles.EachRevision(ctx, db, of, func(fleet.AccountID, uint64, uint64) {})
+		if err != nil || read != want {
+			t.Errorf("revisions from insert %d on read %d rows, want %d, %v", block, read, want, err)
+		}
+		read = 0
+		err = query.Vehicles.EachHeld(ctx, db, of, func(fleet.AccountID, *query.Held, bool) error { return nil })
+		if err != nil || read != 2*want { // which records, and then these
+			t.Errorf("records from insert %d on read %d rows, want %d, %v", block, read, 2*want, err)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package roster
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -29,12 +29,16 @@ const (
 	ofBooking                    // facts that go by the booking that it names
 	ofAccount                    // facts of the account
 	ofCalendar                   // the calendar that it names
+	ofMoney                      // what is owed and paid of the booking that it names
+	ofItem                       // what goes by the toll or expense that it is
 
-	ofFacts = ofVehicle | ofBooking | ofAccount
-	ofAll   = ofFacts | ofPlace | ofCalendar
+	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem
 )
 
-// sources are the tables of which follows what is known of vehicles beside their records.
+// itsBooking is the booking that a row names, 0 for none.
+const itsBooking = "toUInt64OrZero(substring(booking_id, 5))"
+
+// sources are the tables of which follows what is known of vehicles and bookings beside their records.
 var sources = []source{
 	{"vehicle_state", ofVehicle | ofPlace, "vehicle", ""},
 	{"vehicles", ofPlace, "id", ""},
@@ -50,16 +54,53 @@ var sources = []source{
 	{"issues", ofAccount, "0", ""},
 	{"accounts", ofAccount, "0", ""},
 	{logTable, ofAccount, "0", "AND kind = 'account'"},
+	{"payments", ofMoney, itsBooking, ""},
+	{"expenses", ofMoney, itsBooking, "AND booking_id != ''"},
+	{"expenses", ofItem, "id", ""}, // which may have named another booking before
+	{"tolls", ofMoney, itsBooking, "AND booking_id != ''"},
+	{"tolls", ofItem, "id", ""},
 }
 
 // changes are what a look has found of an account.
 type changes struct {
-	vehicles  map[uint64]bool // of which the facts may be others
-	places    map[uint64]bool // vehicles of which the place may be another
-	bookings  map[uint64]bool
-	calendars map[uint64]bool // by vehicle or class
-	facts     bool            // all facts may be others
-	any       bool            // anything may
+	ids   map[reach]map[uint64]bool // of which what a reach says may be other, by each reach of ids
+	facts bool                      // all facts may be others that follow from what is of the account
+	any   bool                      // anything may
+}
+
+// idReaches are those of ids.
+var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem}
+
+func (c *changes) add(s *source, id uint64) {
+	for _, of := range idReaches {
+		if s.of&of != 0 {
+			c.put(of, id)
+		}
+	}
+	c.facts = c.facts || s.of&ofAccount != 0
+}
+
+func (c *changes) put(of reach, id uint64) {
+	if c.ids == nil {
+		c.ids = map[reach]map[uint64]bool{}
+	}
+	if c.ids[of] == nil {
+		c.ids[of] = map[uint64]bool{}
+	}
+	c.ids[of][id] = true
+}
+
+// of returns the ids of one reach that were found.
+func (c *changes) of(of reach) map[uint64]bool { return c.ids[of] }
+
+// join adds others to the changes.
+func (c *changes) join(o *changes) {
+	c.any, c.facts = c.any || o.any, c.facts || o.facts
+	for of, ids := range o.ids {
+		for id := range ids {
+			c.put(of, id)
+		}
+	}
 }
 
 // watcher keeps what follows of sources.
@@ -105,13 +146,12 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 			continue
 		}
 		block := fmt.Sprintf("block_%d", i)
-		texts, args = append(texts, s.question(block)), append(args, clickhouse.Named(block, first))
+		texts, args = append(texts, s.question(i, block)), append(args, clickhouse.Named(block, first))
 	}
 	found := map[fleet.AccountID]*changes{}
 	of := func(account fleet.AccountID) *changes {
 		if found[account] == nil {
-			found[account] = &changes{vehicles: map[uint64]bool{}, places: map[uint64]bool{}, bookings: map[uint64]bool{},
-				calendars: map[uint64]bool{}}
+			found[account] = &changes{}
 		}
 		return found[account]
 	}
@@ -122,12 +162,12 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 	} else if texts != nil {
 		err := schemas.EachRow(ctx, r.db, "look for what changed of vehicles", strings.Join(texts, "\nUNION ALL\n"), args,
 			func(row schemas.Row) error {
-				var table string
+				var source uint8
 				var account, id uint64
-				if err := row.Scan(&table, &account, &id); err != nil {
+				if err := row.Scan(&source, &account, &id); err != nil {
 					return err
 				}
-				of(fleet.AccountID(account)).add(table, id)
+				of(fleet.AccountID(account)).add(&sources[source], id)
 				return nil
 			})
 		if err != nil {
@@ -142,39 +182,14 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 	return nil
 }
 
-// question asks for what changed since a block, the name of a parameter.
-func (s *source) question(block string) string {
+// question asks for what changed since a block, the name of a parameter; each row says the number of the source.
+func (s *source) question(number int, block string) string {
 	text := schemas.Query("rows_changed")
 	if s.key == "" {
 		text = schemas.Query("heard_changed")
 	}
-	return strings.NewReplacer("/*table*/", s.table, "/*owner*/ 0", s.key, "/*where*/", s.where, "{block:",
-		"{"+block+":").Replace(text)
-}
-
-func (c *changes) add(table string, id uint64) {
-	s := sources[slices.IndexFunc(sources, func(s source) bool { return s.table == table })]
-	for _, of := range []reach{ofVehicle, ofPlace, ofBooking, ofCalendar} {
-		if s.of&of != 0 {
-			c.of(of)[id] = true
-		}
-	}
-	c.facts = c.facts || s.of&ofAccount != 0
-}
-
-// of returns the ids of one reach that were found.
-func (c *changes) of(of reach) map[uint64]bool {
-	switch of {
-	case ofVehicle:
-		return c.vehicles
-	case ofPlace:
-		return c.places
-	case ofBooking:
-		return c.bookings
-	case ofCalendar:
-		return c.calendars
-	}
-	panic(fmt.Sprintf("reach %d is of no ids", of))
+	return strings.NewReplacer("/*source*/ 0", strconv.Itoa(number), "/*table*/", s.table, "/*owner*/ 0", s.key,
+		"/*where*/", s.where, "{block:", "{"+block+":").Replace(text)
 }
 
 // reaches are what may be other when a record of a kind is written; everything with "".
@@ -199,5 +214,5 @@ func (r *Roster) fresh(ctx context.Context, need int64) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.Wait)
 	defer cancel()
-	return r.wait(ctx, need)
+	return r.wait(ctx, &r.looked, need)
 }

@@ -127,7 +127,7 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 		k := known{number: a.knownBefore.Add(1), live: live[id], meters: metersOf(counted[id]), heard: heard[id],
 			holds: holds[id], over: over[id],
 			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], unsafe: unsafe[id], home: owner.Body.Timezone}
-		all[id] = &roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), Bookings: bookings[id], Size: k.size()}
+		all[id] = &roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), By: bookings[id], Size: k.size()}
 	}
 	return all, nil
 }

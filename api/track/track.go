@@ -42,6 +42,6 @@ func New(s *rest.Server, d *desk.Desk, changes ChangePublisher) *API {
 		alertRules: record.NewLog(s.Store, record.AlertRules), alertAcks: record.NewLog(s.Store, record.AlertAcks),
 		tripDrivers: record.NewLog(s.Store, record.TripDrivers), jobs: record.NewLog(s.Store, record.Jobs),
 	}
-	a.known = roster.NewFacts(s.Roster, s.Now, a.readKnown)
+	a.known = roster.NewFacts(s.Roster, roster.OfVehicles, s.Now, a.readKnown)
 	return a
 }

@@ -16,8 +16,8 @@ import (
 // BesideBookings reads what bookings show that their records do not say: those who ask at the same moment ask together.
 type BesideBookings struct {
 	paid *together.Reads[bookingRef, query.Paid]
-	lost *together.Reads[bookingRef, int64]
-	toll *together.Reads[bookingRef, bool] // that is not billed
+	lost *together.Reads[bookingRef, query.WriteOff]
+	toll *together.Reads[bookingRef, []uint64] // that are not billed
 }
 
 // bookingRef names a booking.
@@ -28,7 +28,7 @@ type bookingRef struct {
 
 // Of how many bookings something is asked together, and of how many accounts at a time.
 const (
-	mostBookings   = 500
+	mostBookings   = 1000
 	accountsAtOnce = 8
 )
 
@@ -85,20 +85,31 @@ func ofBookings[V any](db driver.Conn, read func(ctx context.Context, db driver.
 		})
 }
 
-// Beside is what is known of some bookings, by their ids.
+// Beside is what is known of a booking that its record does not say.
 type Beside struct {
-	Paid       map[uint64]query.Paid
-	WrittenOff map[uint64]int64 // minor units
-	OpenToll   map[uint64]bool  // one is not billed
+	Paid       query.Paid
+	WrittenOff query.WriteOff
+	OpenTolls  []uint64 // that are not billed
 }
 
-// Of reads it of some bookings of an account.
-func (b *BesideBookings) Of(ctx context.Context, account fleet.AccountID, ids []uint64) (s Beside, err error) {
+// Of reads it of some bookings of an account, by their ids; those of which nothing is known are left out.
+func (b *BesideBookings) Of(ctx context.Context, account fleet.AccountID, ids []uint64) (map[uint64]Beside, error) {
+	var paid map[uint64]query.Paid
+	var lost map[uint64]query.WriteOff
+	var tolls map[uint64][]uint64
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { s.Paid, err = ofAccount(inner, b.paid, account, ids); return err })
-	group.Go(func() (err error) { s.WrittenOff, err = ofAccount(inner, b.lost, account, ids); return err })
-	group.Go(func() (err error) { s.OpenToll, err = ofAccount(inner, b.toll, account, ids); return err })
-	return s, group.Wait()
+	group.Go(func() (err error) { paid, err = ofAccount(inner, b.paid, account, ids); return err })
+	group.Go(func() (err error) { lost, err = ofAccount(inner, b.lost, account, ids); return err })
+	group.Go(func() (err error) { tolls, err = ofAccount(inner, b.toll, account, ids); return err })
+	err := group.Wait()
+	all := map[uint64]Beside{}
+	for _, id := range ids {
+		one := Beside{paid[id], lost[id], tolls[id]}
+		if one.Paid != (query.Paid{}) || one.WrittenOff.Expenses != nil || one.OpenTolls != nil {
+			all[id] = one
+		}
+	}
+	return all, err
 }
 
 // ofAccount asks for bookings of an account.

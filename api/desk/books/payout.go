@@ -257,7 +257,7 @@ func (d *Books) BadDebt(ctx context.Context, account fleet.AccountID, e *record.
 	if err != nil {
 		return err
 	}
-	if due = max(0, due-lost[id]); e.Amount.Amount > due {
+	if due = max(0, due-lost[id].Sum); e.Amount.Amount > due {
 		return fleet.Invalid(fleet.FieldError{Pointer: "/amount/amount", Code: "out_of_range", Detail: "is more than the " +
 			price.Format(record.Money{Amount: due, Currency: e.Amount.Currency}) + " that the booking still owes"})
 	}
