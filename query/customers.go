@@ -102,6 +102,26 @@ func CustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID
 	return family, err
 }
 
+// CustomerFamilies is CustomerFamily of each of some customers.
+func CustomerFamilies(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	ids []uint64) (map[uint64][]uint64, error) {
+	all, into, err := mergedFamily(ctx, db, "customers_merged", account, ids)
+	families := make(map[uint64][]uint64, len(ids))
+	for _, id := range ids {
+		families[id] = []uint64{}
+	}
+	for _, member := range all {
+		seen := map[uint64]bool{}
+		for at, merged := member, true; merged && !seen[at]; at, merged = into[at], into[at] != 0 {
+			seen[at] = true
+			if of, asked := families[at]; asked {
+				families[at] = append(of, member)
+			}
+		}
+	}
+	return families, err
+}
+
 // WholeCustomerFamily is CustomerFamily with those whose merge the table of customers does not know yet. It reads all
 // customers of the account: it is for what must miss none.
 func WholeCustomerFamily(ctx context.Context, db driver.Conn, account fleet.AccountID, id uint64) ([]uint64, error) {

@@ -230,7 +230,7 @@ func (a *API) withMerged(r *http.Request, filters []query.Filter) error {
 				ids = append(ids, id)
 			}
 		}
-		family, err := query.CustomerFamily(r.Context(), a.DB, auth.From(r.Context()).Account, ids...)
+		family, err := a.families.Of(r.Context(), auth.From(r.Context()).Account, ids...)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func (a *API) customerFamily(r *http.Request) (rec record.Record[record.Customer
 	if rec, err = a.desk.Persons.Customer(r.Context(), account, id); err != nil {
 		return rec, nil, err
 	}
-	family, err := query.CustomerFamily(r.Context(), a.DB, account, rec.ID)
+	family, err := a.families.Of(r.Context(), account, rec.ID)
 	for _, id := range family {
 		names = append(names, fleet.FormatID(fleet.CustomerPrefix, id))
 	}

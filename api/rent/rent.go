@@ -21,9 +21,11 @@ type API struct {
 	accounts *record.Log[record.Account]
 	vehicles *record.Log[record.Vehicle]
 	beside   *roster.Facts[base.Beside] // of bookings
+	families *base.Families
 }
 
 // New makes the rental half on a server. It registers nothing.
 func New(s *rest.Server, d *desk.Desk) *API {
-	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles, beside: besideBookings(s)}
+	return &API{Server: s, desk: d, accounts: d.Accounts, vehicles: d.Vehicles, beside: besideBookings(s),
+		families: base.NewFamilies(s.DB)}
 }

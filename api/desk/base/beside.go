@@ -3,6 +3,7 @@ package base
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -15,29 +16,29 @@ import (
 
 // BesideBookings reads what bookings show that their records do not say: those who ask at the same moment ask together.
 type BesideBookings struct {
-	paid *together.Reads[bookingRef, query.Paid]
-	lost *together.Reads[bookingRef, query.WriteOff]
-	toll *together.Reads[bookingRef, []uint64] // that are not billed
+	paid *together.Reads[recordRef, query.Paid]
+	lost *together.Reads[recordRef, query.WriteOff]
+	toll *together.Reads[recordRef, []uint64] // that are not billed
 }
 
-// bookingRef names a booking.
-type bookingRef struct {
+// recordRef names a record whose kind is known.
+type recordRef struct {
 	account fleet.AccountID
 	id      uint64
 }
 
-// Of how many bookings something is asked together, and of how many accounts at a time.
+// Of how many records something is asked together, and of how many accounts at a time.
 const (
-	mostBookings   = 1000
+	mostRecords    = 1000
 	accountsAtOnce = 8
 )
 
 // NewBesideBookings reads from a store.
 func NewBesideBookings(db driver.Conn) *BesideBookings {
 	return &BesideBookings{
-		paid: together.New(mostBookings, ofBookings(db, query.PaidOf)),
-		lost: together.New(mostBookings, ofBookings(db, query.WrittenOff)),
-		toll: together.New(mostBookings, ofBookings(db, query.OpenTolls)),
+		paid: together.New(mostRecords, ofRecords(db, query.PaidOf)),
+		lost: together.New(mostRecords, ofRecords(db, query.WrittenOff)),
+		toll: together.New(mostRecords, ofRecords(db, query.OpenTolls)),
 	}
 }
 
@@ -67,19 +68,19 @@ func byAccount[K comparable, V any](accountOf func(K) fleet.AccountID,
 	}
 }
 
-// ofBookings asks for bookings of each account by itself.
-func ofBookings[V any](db driver.Conn, read func(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	bookings []uint64) (map[uint64]V, error)) func(context.Context, []bookingRef) (map[bookingRef]V, error) {
-	return byAccount(func(ref bookingRef) fleet.AccountID { return ref.account },
-		func(ctx context.Context, account fleet.AccountID, refs []bookingRef) (map[bookingRef]V, error) {
+// ofRecords asks for records of each account by itself.
+func ofRecords[V any](db driver.Conn, read func(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	ids []uint64) (map[uint64]V, error)) func(context.Context, []recordRef) (map[recordRef]V, error) {
+	return byAccount(func(ref recordRef) fleet.AccountID { return ref.account },
+		func(ctx context.Context, account fleet.AccountID, refs []recordRef) (map[recordRef]V, error) {
 			ids := make([]uint64, len(refs))
 			for i, ref := range refs {
 				ids[i] = ref.id
 			}
 			found, err := read(ctx, db, account, ids)
-			all := make(map[bookingRef]V, len(found))
+			all := make(map[recordRef]V, len(found))
 			for id, v := range found {
-				all[bookingRef{account, id}] = v
+				all[recordRef{account, id}] = v
 			}
 			return all, err
 		})
@@ -112,12 +113,12 @@ func (b *BesideBookings) Of(ctx context.Context, account fleet.AccountID, ids []
 	return all, err
 }
 
-// ofAccount asks for bookings of an account.
-func ofAccount[V any](ctx context.Context, reads *together.Reads[bookingRef, V], account fleet.AccountID,
+// ofAccount asks for records of an account.
+func ofAccount[V any](ctx context.Context, reads *together.Reads[recordRef, V], account fleet.AccountID,
 	ids []uint64) (map[uint64]V, error) {
-	refs := make([]bookingRef, len(ids))
+	refs := make([]recordRef, len(ids))
 	for i, id := range ids {
-		refs[i] = bookingRef{account, id}
+		refs[i] = recordRef{account, id}
 	}
 	found, err := reads.Of(ctx, refs...)
 	mine := make(map[uint64]V, len(ids))
@@ -127,4 +128,27 @@ func ofAccount[V any](ctx context.Context, reads *together.Reads[bookingRef, V],
 		}
 	}
 	return mine, err
+}
+
+// Families finds customers with all that were merged into them: those who ask at the same moment ask together.
+type Families struct {
+	reads *together.Reads[recordRef, []uint64]
+}
+
+// NewFamilies reads from a store.
+func NewFamilies(db driver.Conn) *Families {
+	return &Families{together.New(mostRecords, ofRecords(db, query.CustomerFamilies))}
+}
+
+// Of returns some customers of an account and all that were merged into them, directly or not.
+func (f *Families) Of(ctx context.Context, account fleet.AccountID, ids ...uint64) (all []uint64, err error) {
+	found, err := ofAccount(ctx, f.reads, account, ids)
+	for _, id := range ids {
+		for _, member := range found[id] {
+			if !slices.Contains(all, member) {
+				all = append(all, member)
+			}
+		}
+	}
+	return all, err
 }
