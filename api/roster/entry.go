@@ -117,6 +117,9 @@ func (r *Roster) load(e *entry, began int64) {
 			if e.share.Load().has(h) { // one that was of it once is read, too
 				all = append(all, h)
 			}
+			if most := e.kind.partly.most; most > 0 && len(all) > 2*most {
+				return errRoom
+			}
 			return nil
 		})
 	}
@@ -430,10 +433,11 @@ func (r *Roster) bring(ctx context.Context, k *kind, entries []*entry, first int
 	return nil
 }
 
-// outgrown says that all records of an entry are kept, and are by now more than are to be.
+// outgrown says that far more records are kept in an entry than are to be: loaded again, they are a share of all, or
+// one that begins later, or none.
 func (e *entry) outgrown(v *view) bool {
 	most := e.kind.partly.most
-	return most > 0 && v.share == nil && v.table.count > 2*most
+	return most > 0 && v.table.count > 2*most
 }
 
 // readNew reads what is new in parts that have many rows, most of which are known: first what their revisions are. Of

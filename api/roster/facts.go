@@ -412,7 +412,7 @@ func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	f.mu.RLock()
 	a := f.byAccount[account]
 	f.mu.RUnlock()
-	if a == nil {
+	if a == nil || !f.of.all(c) && len(c.of(f.of.names))+len(c.of(f.of.by)) == 0 {
 		return
 	}
 	a.mu.Lock()

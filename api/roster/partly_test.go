@@ -154,7 +154,7 @@ func TestOfVeryManyBookingsThoseThatAreNotOverAreKept(t *testing.T) {
 	if found < 5000 {
 		t.Errorf("%d bookings were found, which tells little", found)
 	}
-	d.write(8, upTo(next[8], 3000)...)
+	d.write(8, upTo(next[8], 2300)...)
 	r.Wrote(8, "booking")
 	same(8, tells[0])
 	if page, ok, err := r.List(t.Context(), &query.Bookings, query.ListRequest{Account: 8, Limit: 1}); ok || err != nil {
@@ -162,5 +162,24 @@ func TestOfVeryManyBookingsThoseThatAreNotOverAreKept(t *testing.T) {
 	}
 	if _, rest := r.ByID(t.Context(), &query.Bookings, 7, upTo(0, 200)); len(rest) < 20 || len(rest) > 180 {
 		t.Errorf("memory knows all but %d of 200", len(rest))
+	}
+}
+
+// Where even those that are not over are far too many none are kept, and the store tells.
+func TestOfFarTooManyBookingsNoneAreKept(t *testing.T) {
+	db := schematest.Open(t)
+	r := open(t, db)
+	r.names["booking"].partly.most = 50
+	d := &desk{t, db, rand.New(rand.NewPCG(42, 4)), time.Now().UTC().Truncate(time.Second), map[[2]uint64]uint64{}}
+	d.write(7, upTo(0, 400)...)
+	req := query.ListRequest{Account: 7, Limit: 1, Filters: []query.Filter{
+		{Field: "status", Op: "eq", Values: []string{"pending"}}}}
+	for range 2 {
+		if page, ok, err := r.List(t.Context(), &query.Bookings, req); ok || err != nil {
+			t.Errorf("memory says %+v, %v", page, err)
+		}
+	}
+	if r.bytes.Load() != 0 || r.loading.Load() != 0 {
+		t.Errorf("%d bytes are kept, and %d are being loaded", r.bytes.Load(), r.loading.Load())
 	}
 }
