@@ -335,6 +335,7 @@ func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, n
 		}
 	}
 	need := max(now-int64(lag), e.written.Load())
+	raise(&k.asked, r.clock()) // loading may have taken long
 	if v.since <= need && k.looked.Load() <= need && !r.wait(ctx, &k.looked, need) {
 		return nil, false
 	}
