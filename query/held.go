@@ -161,8 +161,8 @@ func (l *Listing) shape() *shape {
 }
 
 // HeldOf is which records EachHeld reads: those of some accounts that are not archived; with IDs only these, archived
-// or not; with a Block those, archived or not, of which the parts of the table have a revision that hold what was
-// inserted from that block on; with filters those of which one of these finds a revision.
+// or not; with a Block every revision in the parts of the table that hold what was inserted from that block on; with
+// filters those of which one of these finds a revision.
 type HeldOf struct {
 	Accounts []uint64
 	IDs      []uint64
@@ -196,8 +196,14 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 		return err
 	}
 	args = append(args, more...)
-	if of.Block != 0 || len(of.Any) > 0 {
+	switch {
+	case of.Block != 0:
+		text = strings.Replace(text, "/*some*/", "AND toInt64(splitByChar('_', _part)[3]) >= {block:Int64}", 1)
+	case len(of.Any) > 0:
 		text = strings.Replace(text, "/*some*/", "AND id IN (SELECT id FROM ("+some+"))", 1)
+	}
+	if of.Block == 0 {
+		text = strings.Replace(text, "/*final*/", "FINAL", 1)
 	}
 	var texts, folded, refs []string
 	var lists [][]string

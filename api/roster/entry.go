@@ -145,8 +145,8 @@ func (r *Roster) load(e *entry, began int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := &view{table: newTable(all), share: e.share.Load(), since: began}
-	v = v.told(ahead)
-	v = v.told(e.ahead)
+	v = v.told(ahead, false)
+	v = v.told(e.ahead, false)
 	v = v.with(e.pending)
 	e.pending, e.ahead = nil, nil
 	r.show(e, v)
@@ -164,6 +164,13 @@ func (r *Roster) divide(ctx context.Context, e *entry) error {
 	p, err := newShare(e.kind.listing, e.kind.partly, time.Now())
 	e.share.Store(p)
 	return err
+}
+
+// isLarge says that an entry has no room, and keeps its place alone.
+func (e *entry) isLarge() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.large
 }
 
 // show makes a view the newest of an entry, whose lock is held.
@@ -275,24 +282,29 @@ func (v *view) with(some []inserted) *view {
 		}
 	}
 	var changes []change
-	ahead := v.ahead
+	ahead, caught := v.ahead, false
 	for id, i := range newest {
 		was, gone := v.table.get(id), i.archived || !v.share.has(i.held)
-		if was != nil && was.Revision >= i.held.Revision || was == nil && gone {
+		if was != nil && was.Revision >= i.held.Revision {
 			continue
+		}
+		if revision, ok := ahead[id]; ok && revision <= i.held.Revision {
+			ahead, caught = maps.Clone(ahead), true
+			delete(ahead, id)
 		}
 		c := change{id: id, was: was, now: i.held}
 		if gone {
 			c.now = nil
 		}
-		changes = append(changes, c)
-		if revision, ok := ahead[id]; ok && revision <= i.held.Revision {
-			ahead = maps.Clone(ahead)
-			delete(ahead, id)
+		if c.was != nil || c.now != nil {
+			changes = append(changes, c)
 		}
 	}
 	if len(changes) == 0 {
-		return v
+		if !caught {
+			return v
+		}
+		return &view{table: v.table, share: v.share, ahead: ahead, since: v.since}
 	}
 	return &view{table: v.table.with(changes), share: v.share, ahead: ahead, since: v.since}
 }
@@ -305,12 +317,13 @@ func (v *view) list(l *query.Listing, req query.ListRequest) (query.ListPage, bo
 	return v.table.list(l, req)
 }
 
-// told returns the view after revisions came to the log.
-func (v *view) told(some []tableAhead) *view {
+// told returns the view after revisions came to the log; fresh says that they came since it was loaded, so that one of
+// a record that it does not have may be of one that it is about to get.
+func (v *view) told(some []tableAhead, fresh bool) *view {
 	next := v
 	for _, a := range some {
 		h := v.table.get(a.id)
-		if h == nil || h.Revision >= a.revision || next.ahead[a.id] >= a.revision {
+		if h == nil && !fresh || h != nil && h.Revision >= a.revision || next.ahead[a.id] >= a.revision {
 			continue
 		}
 		if next == v {
@@ -393,6 +406,9 @@ func (r *Roster) bring(ctx context.Context, k *kind, entries []*entry, first int
 	byAccount := make(map[fleet.AccountID]*entry, len(entries))
 	of := query.HeldOf{Block: first}
 	for _, e := range entries {
+		if e.isLarge() {
+			continue
+		}
 		byAccount[e.account] = e
 		of.Accounts = append(of.Accounts, uint64(e.account))
 	}
@@ -408,6 +424,8 @@ func (r *Roster) bring(ctx context.Context, k *kind, entries []*entry, first int
 			return err
 		}
 	} else if err := read(of); err != nil {
+		return err
+	} else if err := r.readDoubtful(byAccount, found, read); err != nil {
 		return err
 	}
 	for account, some := range found {
@@ -449,14 +467,13 @@ func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.Account
 	questions := []*query.HeldOf{&whole}
 	for account, e := range entries {
 		p := e.share.Load()
-		if p == nil {
+		if p == nil || e.view.Load() == nil { // of what is being loaded nobody knows what has left the share meanwhile
 			whole.Accounts = append(whole.Accounts, uint64(account))
 			continue
 		}
 		questions = append(questions, &query.HeldOf{Block: of.Block, Accounts: []uint64{uint64(account)}, Any: p.any()})
-		if v := e.view.Load(); v != nil { // what is of the share no longer is one of those that the log has newer ones of
-			wanted[account] = slices.Collect(maps.Keys(v.ahead))
-		}
+		// What has left the share is not found by its filters; the log's newer revision tells of it.
+		wanted[account] = slices.Collect(maps.Keys(e.view.Load().ahead))
 	}
 	for _, q := range questions {
 		if len(q.Accounts) == 0 {
@@ -483,6 +500,37 @@ func (r *Roster) readNew(ctx context.Context, k *kind, entries map[fleet.Account
 			if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: some}); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// readDoubtful reads again what is not in memory, as it stands: a part that came to be of a new one and an old one has
+// old revisions too, and of a record that was archived since nothing in memory tells it.
+func (r *Roster) readDoubtful(entries map[fleet.AccountID]*entry, found map[fleet.AccountID][]inserted,
+	read func(query.HeldOf) error) error {
+	doubtful := map[fleet.AccountID][]uint64{}
+	for account, some := range found {
+		v := (*view)(nil)
+		if e := entries[account]; e != nil {
+			v = e.view.Load()
+		}
+		found[account] = slices.DeleteFunc(some, func(i inserted) bool {
+			if v != nil && v.table.get(i.held.ID) != nil {
+				return false
+			}
+			if v != nil && !v.share.has(i.held) {
+				return true
+			}
+			if !i.archived && !slices.Contains(doubtful[account], i.held.ID) {
+				doubtful[account] = append(doubtful[account], i.held.ID)
+			}
+			return !i.archived
+		})
+	}
+	for account, ids := range doubtful {
+		if err := read(query.HeldOf{Accounts: []uint64{uint64(account)}, IDs: ids}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -532,7 +580,7 @@ func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
 		if e := r.names[of.kind].entry(of.account); e != nil {
 			e.mu.Lock()
 			if v := e.view.Load(); v != nil {
-				if next := v.told(some); next != v && !e.gone.Load() {
+				if next := v.told(some, true); next != v && !e.gone.Load() {
 					e.view.Store(next)
 				}
 			} else if !e.large {

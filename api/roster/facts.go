@@ -33,12 +33,13 @@ type FactsOf struct {
 	names   reach // of sources, whose rows name such a record
 	by      reach // of sources, whose rows are named in Fact.By
 	account bool  // of what of an account touches all
+	many    bool  // there may be more and more of them: facts are kept of those that are in memory
 }
 
 // Of what there are facts.
 var (
-	OfVehicles = FactsOf{&query.Vehicles, ofVehicle, ofBooking, true}
-	OfBookings = FactsOf{&query.Bookings, ofMoney, ofItem, false}
+	OfVehicles = FactsOf{&query.Vehicles, ofVehicle, ofBooking, true, false}
+	OfBookings = FactsOf{&query.Bookings, ofMoney, ofItem, false, true}
 )
 
 // reaches are all by which facts may become others.
@@ -352,7 +353,7 @@ func (f *Facts[T]) readBatch(a *factsOf[T], b *batch[T], account fleet.AccountID
 	defer a.mu.Unlock()
 	delete(a.reading, b)
 	if b.err == nil {
-		f.keep(a, b)
+		f.keep(a, account, b)
 	}
 }
 
@@ -373,11 +374,18 @@ func (f *Facts[T]) readSome(ctx context.Context, b *batch[T], account fleet.Acco
 }
 
 // keep keeps what a batch has found, but for what may be other since it began. The lock of the account is held.
-func (f *Facts[T]) keep(a *factsOf[T], b *batch[T]) {
+func (f *Facts[T]) keep(a *factsOf[T], account fleet.AccountID, b *batch[T]) {
 	if a.gone.Load() || f.of.all(&b.stale) {
 		return
 	}
+	var v *view
+	if e := f.r.kinds[f.of.listing].entry(account); e != nil {
+		v = e.view.Load()
+	}
 	for id, fact := range b.found {
+		if f.of.many && (v == nil || v.table.get(id) == nil) {
+			continue
+		}
 		if !f.of.touched(&b.stale, id, fact.By) {
 			a.drop(f.r, id)
 			a.facts.Store(id, fact)

@@ -1,6 +1,8 @@
 package roster
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -39,9 +41,9 @@ type share struct {
 func newShare(l *query.Listing, of partly, now time.Time) (*share, error) {
 	s := &share{listing: l, filters: of.of(now), never: of.never}
 	for _, f := range s.filters {
-		q, _, err := l.InMemory(query.ListRequest{Filters: []query.Filter{f}, Limit: 1})
-		if err != nil {
-			return nil, err
+		q, ok, err := l.InMemory(query.ListRequest{Filters: []query.Filter{f}, Limit: 1})
+		if err != nil || !ok {
+			return nil, errors.Join(err, fmt.Errorf("%s are not found in memory by %s", l.Table, f.Field))
 		}
 		s.finds = append(s.finds, q)
 	}

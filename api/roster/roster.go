@@ -210,7 +210,7 @@ func (r *Roster) All(ctx context.Context, account fleet.AccountID, name string, 
 
 // loaded returns the listing of a kind if its records of an account are in memory; if not, they are loaded.
 func (r *Roster) loaded(ctx context.Context, account fleet.AccountID, name string) *query.Listing {
-	if r == nil || r.names[name] == nil {
+	if r == nil || r.names[name] == nil || r.names[name].partly.most > 0 { // what is many is not loaded for one
 		return nil
 	}
 	k := r.names[name]
@@ -244,12 +244,15 @@ func (r *Roster) ByID(ctx context.Context, l *query.Listing, account fleet.Accou
 	return found, rest
 }
 
-// Showed notes that this process has read something of an account in the table of a listing, as Wrote does.
+// Showed notes that this process has read something of an account in the table of a listing: no list or record is
+// answered from then on that does not have it.
 func (r *Roster) Showed(account fleet.AccountID, l *query.Listing) {
 	if r == nil || r.kinds[l] == nil {
 		return
 	}
-	r.Wrote(account, r.kinds[l].name)
+	if e := r.kinds[l].entry(account); e != nil {
+		raise(&e.written, r.clock())
+	}
 }
 
 // Wrote notes that this process has brought something of an account to the tables of a kind, or of any with "", or has
@@ -318,8 +321,9 @@ func (r *Roster) viewOf(ctx context.Context, k *kind, account fleet.AccountID, n
 		if k.isOut(account, now) {
 			return nil, false
 		}
-		// Before anything is read, the parts must be known that it is read of.
-		if k.looked.Load() == 0 && !r.wait(ctx, &k.looked, 0) {
+		// Before anything is read, the parts must be known that it is read of; not those of long ago, after which much
+		// may have come that would be read twice.
+		if !r.wait(ctx, &k.looked, max(0, now-int64(dozesAfter))) {
 			return nil, false
 		}
 		e = r.begin(k, account)

@@ -160,7 +160,7 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 			of(account).any = true
 		}
 	} else if texts != nil {
-		err := schemas.EachRow(ctx, r.db, "look for what changed of vehicles", strings.Join(texts, "\nUNION ALL\n"), args,
+		err := schemas.EachRow(ctx, r.db, "look for what changed beside records", strings.Join(texts, "\nUNION ALL\n"), args,
 			func(row schemas.Row) error {
 				var source uint8
 				var account, id uint64

@@ -15,7 +15,7 @@ import (
 	"github.com/motorpool/fleet/schemas/schematest"
 )
 
-// heldRows reads the newest revisions as EachHeld does.
+// heldRows reads rows as EachHeld does, in the order of their ids and revisions.
 func heldRows(t *testing.T, db driver.Conn) []*query.Held {
 	t.Helper()
 	var all []*query.Held
@@ -27,6 +27,9 @@ func heldRows(t *testing.T, db driver.Conn) []*query.Held {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.SortFunc(all, func(a, b *query.Held) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Revision, b.Revision))
+	})
 	return all
 }
 
@@ -40,14 +43,11 @@ func TestATableAfterChangesIsAsOneMadeAnew(t *testing.T) {
 			rows = append(rows, row{7, id + 1, revision + 1, false, strconv.FormatUint((id*7+revision*3)%11, 10)})
 		}
 	}
-	var all []*query.Held
+	// Rows of an id in one insert would be merged at once.
 	for revision := range uint64(revisions) {
 		put(t, db, slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.revision != revision+1 })...)
-		all = append(all, heldRows(t, db)...)
 	}
-	slices.SortFunc(all, func(a, b *query.Held) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Revision, b.Revision))
-	})
+	all := heldRows(t, db)
 	if len(all) != ids*revisions {
 		t.Fatalf("%d rows", len(all))
 	}
