@@ -7,9 +7,10 @@
 //
 // What tells of every change is the store's own list of parts: whatever brings a row to a table, of whichever process,
 // with whatever clock, makes a part with a number of its own, and what rewrites rows in place (an erasure) gives parts
-// another mutation. A look asks for that list, which reads no row, then for the rows of the parts that are new. An
-// answer is given from memory if a look that began not longer than Config.Lag ago has ended, and after the last own
-// write of the account; a request for which there is none waits for one, and if none comes, the store answers.
+// another mutation. A look asks for that list, which reads no row, then for the rows of the parts that are new, of kinds
+// that somebody asks for. An answer is given from memory if a look that began not longer than Config.Lag ago has ended,
+// and after the last own write of the account; a request for which there is none waits for one, and if none comes, the
+// store answers.
 package roster
 
 import (
