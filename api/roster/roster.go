@@ -5,12 +5,12 @@
 //	                 ▲ loaded in one go                 ▲ what was inserted since, a tenth of a second ago at most
 //	            tables of current records  ◄──── look: which parts do the tables have by now?
 //
-// What tells of every change is the store's own list of parts: whatever brings a row to a table, of whichever process,
-// with whatever clock, makes a part with a number of its own, and what rewrites rows in place (an erasure) gives parts
-// another mutation. A look asks for that list, which reads no row, then for the rows of the parts that are new, of kinds
-// that somebody asks for. An answer is given from memory if a look that began not longer than Config.Lag ago has ended,
-// and after the last own write of the account; a request for which there is none waits for one, and if none comes, the
-// store answers.
+// What tells of every change is the store's own list of parts: whatever brings a row to a table, of whichever
+// process, with whatever clock, makes a part with a number of its own, and what rewrites rows in place (an erasure)
+// gives parts another mutation. A look asks for that list, which reads no row, then for the rows of the parts that
+// are new, of kinds that somebody asks for. An answer is given from memory if a look that began not longer than
+// Config.Lag ago has ended, and after the last own write of the account; a request for which there is none waits
+// for one, and if none comes, the store answers.
 package roster
 
 import (
