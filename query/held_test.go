@@ -106,7 +106,8 @@ func writtenColumns(t *testing.T, db driver.Conn, table string) map[string]bool 
 	all := map[string]bool{}
 	err := schemas.EachRow(t.Context(), db, "read columns",
 		`SELECT name FROM system.columns
-			WHERE database = currentDatabase() AND table = {table:String} AND default_kind != 'ALIAS'`, []any{clickhouse.Named("table", table)}, func(row schemas.Row) error {
+			WHERE database = currentDatabase() AND table = {table:String} AND default_kind != 'ALIAS'`,
+		[]any{clickhouse.Named("table", table)}, func(row schemas.Row) error {
 			var name string
 			err := row.Scan(&name)
 			all[name] = true

@@ -38,7 +38,7 @@ type entry struct {
 type view struct {
 	table *table
 	share *share            // nil if all are there
-	ahead map[uint64]uint64 // revisions that the log has, of records of which the table has an older one
+	ahead map[uint64]uint64 // revisions that the log has, of records of which the table has an older one or none
 	since int64             // when the loading began: all that stood then is in it
 }
 
@@ -289,7 +289,9 @@ func (v *view) with(some []inserted) *view {
 			continue
 		}
 		if revision, ok := ahead[id]; ok && revision <= i.held.Revision {
-			ahead, caught = maps.Clone(ahead), true
+			if !caught {
+				ahead, caught = maps.Clone(ahead), true
+			}
 			delete(ahead, id)
 		}
 		c := change{id: id, was: was, now: i.held}
@@ -300,13 +302,13 @@ func (v *view) with(some []inserted) *view {
 			changes = append(changes, c)
 		}
 	}
-	if len(changes) == 0 {
-		if !caught {
-			return v
-		}
-		return &view{table: v.table, share: v.share, ahead: ahead, since: v.since}
+	next := &view{table: v.table, share: v.share, ahead: ahead, since: v.since}
+	if len(changes) > 0 {
+		next.table = v.table.with(changes)
+	} else if !caught {
+		return v
 	}
-	return &view{table: v.table.with(changes), share: v.share, ahead: ahead, since: v.since}
+	return next
 }
 
 // list is table.list of what is kept.
@@ -519,13 +521,11 @@ func (r *Roster) readDoubtful(entries map[fleet.AccountID]*entry, found map[flee
 			if v != nil && v.table.get(i.held.ID) != nil {
 				return false
 			}
-			if v != nil && !v.share.has(i.held) {
-				return true
-			}
-			if !i.archived && !slices.Contains(doubtful[account], i.held.ID) {
+			gone := i.archived || v != nil && !v.share.has(i.held)
+			if !gone && !slices.Contains(doubtful[account], i.held.ID) {
 				doubtful[account] = append(doubtful[account], i.held.ID)
 			}
-			return !i.archived
+			return !gone
 		})
 	}
 	for account, ids := range doubtful {

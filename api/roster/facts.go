@@ -251,7 +251,7 @@ func (f *Facts[T]) readAsked(a *factsOf[T], account fleet.AccountID) {
 	}
 }
 
-// fill begins to read what is missing of an account's ids, unless somebody does.
+// fill begins to read what is missing of an account, unless somebody does.
 func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 	if a.filling.Swap(true) {
 		return

@@ -151,6 +151,13 @@ func TestOfVeryManyBookingsThoseThatAreNotOverAreKept(t *testing.T) {
 	if e := r.kinds[&query.Bookings].entry(7); e.share.Load() == nil || e.view.Load().table.count > 1700 {
 		t.Error("all bookings are kept")
 	}
+	// What is outside and was written is known to the table, and the log is ahead by nothing.
+	d.write(7, upTo(0, 60)...)
+	r.Wrote(7, "booking")
+	same(7, tells[0])
+	if n := len(r.kinds[&query.Bookings].entry(7).view.Load().ahead); n > 0 {
+		t.Errorf("the log is said to be ahead by %d bookings", n)
+	}
 	if found < 5000 {
 		t.Errorf("%d bookings were found, which tells little", found)
 	}

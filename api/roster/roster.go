@@ -251,7 +251,10 @@ func (r *Roster) Showed(account fleet.AccountID, l *query.Listing) {
 	if r == nil || r.kinds[l] == nil {
 		return
 	}
-	if e := r.kinds[l].entry(account); e != nil {
+	k := r.kinds[l]
+	if k.partly.most == 0 {
+		r.Wrote(account, k.name)
+	} else if e := k.entry(account); e != nil { // of what only the store tells of many, nothing else follows that is kept
 		raise(&e.written, r.clock())
 	}
 }

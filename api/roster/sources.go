@@ -54,7 +54,7 @@ var sources = []source{
 	{"issues", ofAccount, "0", ""},
 	{"accounts", ofAccount, "0", ""},
 	{logTable, ofAccount, "0", "AND kind = 'account'"},
-	{"payments", ofMoney, itsBooking, ""},
+	{"payments", ofMoney, itsBooking, "AND booking_id != ''"},
 	{"expenses", ofMoney, itsBooking, "AND booking_id != ''"},
 	{"expenses", ofItem, "id", ""}, // which may have named another booking before
 	{"tolls", ofMoney, itsBooking, "AND booking_id != ''"},
