@@ -77,17 +77,20 @@ type feed struct {
 	version uint64
 }
 
-// EventRecord tells the hub of a record of the topic of events. It is called for all of them in order.
-func (h *Hub) EventRecord(_ int, offset int64, value []byte) {
-	var e fleet.Event
-	if err := json.Unmarshal(value, &e); err != nil || e.Account == 0 {
-		h.metrics.undecodable.Inc()
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.advance(uint64(offset) + 1)
-		return
+// EventRecords returns what tells the hub of the records of the topic of events, which parse reads. It is called for all
+// of them in order.
+func (h *Hub) EventRecords(parse func([]byte) (fleet.Event, error)) func(partition int, offset int64, value []byte) {
+	return func(_ int, offset int64, value []byte) {
+		e, err := parse(value)
+		if err != nil || e.Account == 0 {
+			h.metrics.undecodable.Inc()
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.advance(uint64(offset) + 1)
+			return
+		}
+		h.Event(uint64(offset)+1, e)
 	}
-	h.Event(uint64(offset)+1, e)
 }
 
 // ChangeRecords returns what tells the hub of the records of the topic of changes, which parse reads.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
+	"github.com/motorpool/fleet/pipeline/codec"
 	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas/schematest"
 )
@@ -157,13 +158,14 @@ func TestPlacesOfOneAccountTakeNoRoomOfOthers(t *testing.T) {
 	db := schematest.Open(t)
 	store(t, db, 1, 200, time.Now())
 	h := newHub(t, db, func(c *Config) { c.Ring = 30 })
+	tell := h.EventRecords(codec.ParseEvent)
 	for n := uint64(1); n <= 200; n++ {
 		e := eventAt(n)
 		switch {
 		case e.Account == 1:
 			e.Type, e.Kind, e.Body = fleet.EventLocationUpdated, fleet.KindPosition, json.RawMessage(`{}`)
 		case n > 40:
-			h.EventRecord(0, int64(n)-1, nil)
+			tell(0, int64(n)-1, nil)
 			continue
 		}
 		h.Event(n, e)
@@ -200,12 +202,10 @@ func TestAGapInTheTopicIsFilledFromTheTable(t *testing.T) {
 	for _, n := range []uint64{1, 2, 3, 10, 11} {
 		h.Event(n, eventAt(n))
 	}
-	h.EventRecord(0, 11, []byte("no event")) // sequence 12, which is nobody's
-	text, err := json.Marshal(eventAt(13))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.EventRecord(0, 12, text)
+	tell := h.EventRecords(codec.ParseEvent)
+	tell(0, 11, []byte("no event")) // sequence 12, which is nobody's
+	of := eventAt(13)
+	tell(0, 12, codec.AppendEvent(nil, &of))
 	h.Event(14, eventAt(14))
 	store(t, db, 1, 11, time.Now())
 	if got, want := readAll(t, h, 0, &Filter{}, 100), []uint64{2, 4, 6, 8, 10, 14}; !slices.Equal(got, want) {

@@ -30,7 +30,9 @@ func (p *platform) newLiveHub(ctx context.Context) (*liveHub, error) {
 func (l *liveHub) run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return l.hub.Run(ctx) })
-	all.Go(func() error { return consume.Tail(ctx, l.kafka, l.kafka.Events, l.from, l.log, l.hub.EventRecord) })
+	all.Go(func() error {
+		return consume.Tail(ctx, l.kafka, l.kafka.Events, l.from, l.log, l.hub.EventRecords(codec.ParseEvent))
+	})
 	all.Go(func() error {
 		return consume.Tail(ctx, l.kafka, l.kafka.Changes, consume.Newest, l.log, l.hub.ChangeRecords(codec.ParseChange))
 	})
