@@ -2,43 +2,92 @@ package record
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
 )
 
-// column is a column of a table of current records whose DEFAULT expression takes the server long to plan, longer
-// than everything else of an insert if there are many: who writes such records works it out and hands it over. What it
-// is, its expression says; a test holds the two against each other. What such an expression makes of what no desk
-// writes (a vehicle's id that is none, a day that cannot be read) is not told here but left to the server.
+// column is a column of a table of current records whose DEFAULT expression is left to whoever writes such records, who
+// works it out and hands it over: to plan the expressions of a wide table takes the server longer than everything else
+// of an insert. What a column is, its expression says; a test holds the two against each other. What such an expression
+// makes of what no desk writes (a vehicle's id that is none, a day that cannot be read) is not told here but left to the
+// server.
 type column[T any] struct {
 	name string
 	of   func(*T) (value any, told bool)
 }
 
-// bookingColumns are the dear ones of the table of bookings.
-var bookingColumns = []column[Booking]{
+// fieldColumns are those of what bookings and quotes have alike.
+var fieldColumns = []column[BookingFields]{
+	{"customer_id", func(b *BookingFields) (any, bool) { return b.CustomerID, true }},
+	{"vehicle_class_id", func(b *BookingFields) (any, bool) { return b.VehicleClassID, true }},
+	{"vehicle_id", func(b *BookingFields) (any, bool) { return b.VehicleID, true }},
+	{"rate_plan_id", func(b *BookingFields) (any, bool) { return b.RatePlanID, true }},
+	{"pickup_location_id", func(b *BookingFields) (any, bool) { return b.PickupLocationID, true }},
+	{"channel", func(b *BookingFields) (any, bool) { return b.Channel, true }},
+	{"pickup_at", func(b *BookingFields) (any, bool) { return instantOf(b.PickupAt) }},
+	{"return_at", func(b *BookingFields) (any, bool) { return instantOf(b.ReturnAt) }},
+	{"external_ids", func(b *BookingFields) (any, bool) {
+		return each(b.ExternalRefs, func(r ExternalRef) string { return r.ID }), true
+	}},
+}
+
+// withFields are columns of what has the fields of a booking: those of the fields, and its own.
+func withFields[T any](fields func(*T) *BookingFields, own ...column[T]) []column[T] {
+	return append(each(fieldColumns, func(c column[BookingFields]) column[T] {
+		return column[T]{c.name, func(of *T) (any, bool) { return c.of(fields(of)) }}
+	}), own...)
+}
+
+// bookingColumns are all of the table of bookings.
+var bookingColumns = withFields(func(b *Booking) *BookingFields { return &b.BookingFields }, []column[Booking]{
+	{"number", func(b *Booking) (any, bool) { return b.Number, true }},
+	{"status", func(b *Booking) (any, bool) { return b.Status, true }},
+	{"status_since", func(b *Booking) (any, bool) { return instantOf(b.StatusSince) }},
+	{"external_reservation_id", func(b *Booking) (any, bool) { return b.ExternalReservationID, true }},
 	{"driver_ids", func(b *Booking) (any, bool) {
 		return each(b.Drivers, func(d Driver) string { return d.CustomerID }), true
 	}},
-	{"external_ids", func(b *Booking) (any, bool) {
-		return each(b.ExternalRefs, func(r ExternalRef) string { return r.ID }), true
+	{"return_location_id", func(b *Booking) (any, bool) { return b.ReturnLocationID, true }},
+	{"blocked_from", func(b *Booking) (any, bool) { return instantOf(b.BlockedFrom) }},
+	{"blocked_until", func(b *Booking) (any, bool) { return instantOf(b.BlockedUntil) }},
+	{"hold_expires_at", func(b *Booking) (any, bool) { return instantOf(b.HoldExpiresAt) }},
+	{"no_show_at", func(b *Booking) (any, bool) { return b.noShowAt() }},
+	{"actual_pickup_at", func(b *Booking) (any, bool) { return instantOf(b.ActualPickupAt) }},
+	{"actual_return_at", func(b *Booking) (any, bool) { return instantOf(b.ActualReturnAt) }},
+	{"confirmed_at", func(b *Booking) (any, bool) { return instantOf(b.ConfirmedAt) }},
+	{"cancelled_at", func(b *Booking) (any, bool) { return instantOf(b.cancelled().At) }},
+	{"cancelled_by", func(b *Booking) (any, bool) { return b.cancelled().By, true }},
+	{"overdue_noted_at", func(b *Booking) (any, bool) { return instantOf(b.OverdueNotedAt) }},
+	{"timezone", func(b *Booking) (any, bool) { return b.Timezone, true }},
+	{"conflict", func(b *Booking) (any, bool) { return strconv.FormatBool(b.Conflict), true }},
+	{"has_damage", func(b *Booking) (any, bool) { return strconv.FormatBool(len(b.Damages) > 0), true }},
+	{"billed_days", func(b *Booking) (any, bool) {
+		return uint32(b.BilledDays), 0 <= b.BilledDays && b.BilledDays <= math.MaxUint32
 	}},
-	{"do_not_rent_check", func(b *Booking) (any, bool) { return b.ListCheck(), true }},
-	{"listed_customer_ids", func(b *Booking) (any, bool) {
-		return each(b.Listed, func(m ListedMatch) string { return m.ListedID }), true
-	}},
+	{"currency", func(b *Booking) (any, bool) { return b.Currency, true }},
 	{"total_minor", func(b *Booking) (any, bool) {
 		return sumOf(b.Charges, func(c *Charge) bool { return c.Type != "platform_fee" }), true
 	}},
 	{"platform_minor", func(b *Booking) (any, bool) {
 		return sumOf(b.Charges, func(c *Charge) bool { return c.Type == "platform_fee" }), true
 	}},
+	{"deposit_status", func(b *Booking) (any, bool) { return b.Deposit.Status, true }},
+	{"deposit_expires_at", func(b *Booking) (any, bool) { return instantOf(b.Deposit.ExpiresAt) }},
 	{"tax_minor", func(b *Booking) (any, bool) {
 		return sumOf(b.Charges, func(c *Charge) bool { return c.Type == "tax" }), true
 	}},
+	{"applied_minor", func(b *Booking) (any, bool) { return b.Deposit.Applied.Amount, true }},
+	{"do_not_rent_check", func(b *Booking) (any, bool) { return b.ListCheck(), true }},
+	{"listed_customer_ids", func(b *Booking) (any, bool) {
+		return each(b.Listed, func(m ListedMatch) string { return m.ListedID }), true
+	}},
+	// Swaps are texts as the server writes them.
+	{"swaps", func(b *Booking) (any, bool) { return []string{}, len(b.drivenSwaps()) == 0 }},
 	{"leg_vehicles", func(b *Booking) (any, bool) { return b.legVehicles() }},
 	{"leg_from_ms", func(b *Booking) (any, bool) {
 		swaps, last := b.drivenSwaps(), b.ActualPickupAt
@@ -52,27 +101,16 @@ var bookingColumns = []column[Booking]{
 	}},
 	{"agreed_minor", func(b *Booking) (any, bool) { return b.agreed(), true }},
 	{"returned_on", func(b *Booking) (any, bool) { return b.returnedOn() }},
-}
+}...)
 
 // quoteColumns are all of the table of quotes.
-var quoteColumns = []column[Quote]{
+var quoteColumns = withFields(func(q *Quote) *BookingFields { return &q.BookingFields }, []column[Quote]{
 	{"number", func(q *Quote) (any, bool) { return q.Number, true }},
-	{"customer_id", func(q *Quote) (any, bool) { return q.CustomerID, true }},
-	{"vehicle_class_id", func(q *Quote) (any, bool) { return q.VehicleClassID, true }},
-	{"vehicle_id", func(q *Quote) (any, bool) { return q.VehicleID, true }},
-	{"rate_plan_id", func(q *Quote) (any, bool) { return q.RatePlanID, true }},
-	{"pickup_location_id", func(q *Quote) (any, bool) { return q.PickupLocationID, true }},
-	{"channel", func(q *Quote) (any, bool) { return q.Channel, true }},
-	{"pickup_at", func(q *Quote) (any, bool) { return instantOf(q.PickupAt) }},
-	{"return_at", func(q *Quote) (any, bool) { return instantOf(q.ReturnAt) }},
 	{"expires_at", func(q *Quote) (any, bool) { return instantOf(q.ExpiresAt) }},
 	{"booking_id", func(q *Quote) (any, bool) { return q.BookingID, true }},
 	{"total_amount", func(q *Quote) (any, bool) { return q.Snapshot.Totals.Total.Amount, true }},
 	{"currency", func(q *Quote) (any, bool) { return q.Snapshot.Currency, true }},
-	{"external_ids", func(q *Quote) (any, bool) {
-		return each(q.ExternalRefs, func(r ExternalRef) string { return r.ID }), true
-	}},
-}
+}...)
 
 // workOut returns the columns of a table that can be told of all revisions, and what they are of each.
 func workOut(table string, all []*revision) (columns []string, values [][]any) {
@@ -193,6 +231,25 @@ func millisOf(times []Instant) (all []int64, told bool) {
 		}
 	}
 	return all, told
+}
+
+// cancelled is its cancellation, an empty one if there is none.
+func (b *Booking) cancelled() Cancellation {
+	if b.Cancellation == nil {
+		return Cancellation{}
+	}
+	return *b.Cancellation
+}
+
+// noShowAt is NoShowAt of a booking whose times and grace are such as desks write.
+func (b *Booking) noShowAt() (at time.Time, told bool) {
+	const mostGrace = 1_000_000 // minutes, about two years
+	if s := b.RateSnapshot; s != nil && s.Rate != nil && s.Rate.NoShowGraceMinutes != nil {
+		if grace := *s.Rate.NoShowGraceMinutes; grace < 0 || grace > mostGrace {
+			return at, false
+		}
+	}
+	return b.NoShowAt(), !b.PickupAt.IsZero() && inYears(b.PickupAt.Time, b.ConfirmedAt.Time)
 }
 
 // agreedTypes are the types of lines that are agreed.
