@@ -61,7 +61,8 @@ type oneByOne struct {
 
 func (o oneByOne) TogetherBy() (string, int) {
 	if o.together {
-		return o.Transferable.TogetherBy()
+		by, _ := o.Transferable.TogetherBy()
+		return by, 8 // so that there are several lots
 	}
 	return "", 0
 }

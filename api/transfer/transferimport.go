@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/record"
@@ -78,28 +80,66 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 	}
 	slices.SortStableFunc(some, func(a, b query.InputRow) int { return strings.Compare(values[a.Row], values[b.Row]) })
 	for len(some) > 0 {
-		rows, next := a.Chunk(l, some, most)
+		var inputs [][]query.InputRow
+		inputs, some = nextLots(some, most, values)
+		lots := make([][]*rest.ImportRow, len(inputs))
+		for i, input := range inputs {
+			lots[i], _ = a.Chunk(l, input, len(input))
+		}
 		if err := l.during(ctx, func(ctx context.Context) {
-			a.Transfers[t.Records].ImportTogether(AsItself(ctx, "/v1/"+t.Records), rows)
+			var work errgroup.Group
+			for _, rows := range lots {
+				work.Go(func() error {
+					a.Transfers[t.Records].ImportTogether(AsItself(ctx, "/v1/"+t.Records), rows)
+					return nil
+				})
+			}
+			_ = work.Wait() // each row has its own error
 		}); err != nil {
 			return nil, err
 		}
 		var done []*rest.ImportRow
-		for i, row := range rows {
-			if errors.Is(row.Err, record.ErrNotYet) {
-				left = append(left, some[i])
-			} else {
-				done = append(done, row)
+		for n, rows := range lots {
+			for i, row := range rows {
+				if errors.Is(row.Err, record.ErrNotYet) {
+					left = append(left, inputs[n][i])
+				} else {
+					done = append(done, row)
+				}
 			}
 		}
 		n, err := a.noteRows(ctx, l, done, *refused)
 		if *refused += n; err != nil {
 			return nil, err
 		}
-		some = next
 	}
 	slices.SortFunc(left, func(a, b query.InputRow) int { return cmp.Compare(a.Row, b.Row) })
 	return left, nil
+}
+
+// lotsAtOnce is how many lots of rows are brought at once: while one is decided, which is this process's work, another is
+// written, which is the store's.
+const lotsAtOnce = 2
+
+// nextLots takes rows off, which are in the order of their values: lots of no more than most, that are to be brought at
+// once, and so share no value. A lot ends where a value does, unless it would be less than half full.
+func nextLots(rows []query.InputRow, most int, values map[uint32]string) (lots [][]query.InputRow,
+	left []query.InputRow) {
+	ends := func(n int) bool { return n == len(rows) || values[rows[n-1].Row] != values[rows[n].Row] }
+	for len(lots) < lotsAtOnce && len(rows) > 0 {
+		n := min(most, len(rows))
+		for !ends(n) && n > most/2 {
+			n--
+		}
+		whole := ends(n)
+		if !whole {
+			n = min(most, len(rows))
+		}
+		if lots, rows = append(lots, rows[:n]), rows[n:]; !whole {
+			break
+		}
+	}
+	return lots, rows
 }
 
 // RowID names the record that a row of an import makes, so that whoever does the row again names it alike. It is an

@@ -1,11 +1,13 @@
 package transfer
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/record"
+	"github.com/motorpool/fleet/query"
 )
 
 // The rows of an import have ids that no two of them share, all of the hour in which it was asked for, and the same
@@ -26,5 +28,42 @@ func TestRowsOfAnImportHaveIDsOfItsHour(t *testing.T) {
 	job.Body.Transfer.RowsOfItsTime = false
 	if id := RowID(job, 1); seen[id] || id>>44 == fleet.IDOf(asked)>>44 {
 		t.Errorf("a row of an import of before has the id %d", id)
+	}
+}
+
+// Rows are brought in lots, two at a time, of which no two have a row of one vehicle: the rows of a vehicle are in turn.
+func TestLotsThatAreBroughtAtOnceShareNoVehicle(t *testing.T) {
+	for _, of := range []struct{ vehicles, lots string }{
+		{"", ""},
+		{"aab", "aab"},
+		{"aabb", "aabb"},
+		{"aabbc", "aabb|c"},
+		{"aaabbb", "aaa|bbb"},
+		{"abbbccdd", "abbb|ccdd"},
+		{"abbbbcc", "abbb;bcc"}, // the first would be less than half full without the second's vehicle
+		{"aaaaaab", "aaaa;aab"}, // more of one than a lot has
+		{"abcdefghijk", "abcd|efgh;ijk"},
+	} {
+		values, rows := map[uint32]string{}, []query.InputRow{}
+		for i, v := range of.vehicles {
+			rows, values[uint32(i)] = append(rows, query.InputRow{Row: uint32(i)}), string(v)
+		}
+		var turns []string
+		for len(rows) > 0 {
+			var lots [][]query.InputRow
+			lots, rows = nextLots(rows, 4, values)
+			var atOnce []string
+			for _, lot := range lots {
+				text := ""
+				for _, row := range lot {
+					text += values[row.Row]
+				}
+				atOnce = append(atOnce, text)
+			}
+			turns = append(turns, strings.Join(atOnce, "|"))
+		}
+		if is := strings.Join(turns, ";"); is != of.lots {
+			t.Errorf("%s is brought as %s, want %s", of.vehicles, is, of.lots)
+		}
 	}
 }
