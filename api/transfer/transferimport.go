@@ -117,8 +117,8 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 	return left, nil
 }
 
-// lotsAtOnce is how many lots of rows are brought at once: while one is decided, which is this process's work, another is
-// written, which is the store's.
+// lotsAtOnce is how many lots of rows are brought at once: while one is decided, which is this process's work, another
+// is written, which is the store's.
 const lotsAtOnce = 2
 
 // nextLots takes rows off, which are in the order of their values: lots of no more than most, that are to be brought at

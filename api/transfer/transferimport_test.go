@@ -31,7 +31,7 @@ func TestRowsOfAnImportHaveIDsOfItsHour(t *testing.T) {
 	}
 }
 
-// Rows are brought in lots, two at a time, of which no two have a row of one vehicle: the rows of a vehicle are in turn.
+// Rows are brought in lots, two at a time, of which no two have a row of one vehicle: those of a vehicle are in turn.
 func TestLotsThatAreBroughtAtOnceShareNoVehicle(t *testing.T) {
 	for _, of := range []struct{ vehicles, lots string }{
 		{"", ""},
