@@ -77,8 +77,8 @@ type feed struct {
 	version uint64
 }
 
-// EventRecords returns what tells the hub of the records of the topic of events, which parse reads. It is called for all
-// of them in order.
+// EventRecords returns what tells the hub of the records of the topic of events, which parse reads. It is called for
+// all of them in order.
 func (h *Hub) EventRecords(parse func([]byte) (fleet.Event, error)) func(partition int, offset int64, value []byte) {
 	return func(_ int, offset int64, value []byte) {
 		e, err := parse(value)
