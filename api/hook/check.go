@@ -73,7 +73,7 @@ func checkHeaders(was, headers map[string]string, moves bool) (faults []fleet.Fi
 	seen := map[string]bool{}
 	for name, value := range headers {
 		fault := func(detail string) {
-			faults = append(faults, fleet.FieldError{Pointer: "/headers/" + pointer(name), Code: "invalid", Detail: detail})
+			faults = append(faults, fleet.FieldError{Pointer: "/headers/" + rest.PointerPart(name), Code: "invalid", Detail: detail})
 		}
 		sealed, known := was[name]
 		stays := known && (value == Hidden || value == sealed)
@@ -98,9 +98,6 @@ func checkHeaders(was, headers map[string]string, moves bool) (faults []fleet.Fi
 	slices.SortFunc(faults, func(x, y fleet.FieldError) int { return strings.Compare(x.Pointer, y.Pointer) })
 	return faults
 }
-
-// pointer writes a name into a JSON pointer.
-func pointer(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // checkTypes refuses words that mean no type of events, and with a 403 those that the key may hear nothing of.
 func (a *API) checkTypes(p *auth.Principal, words []string) (faults []fleet.FieldError, err error) {

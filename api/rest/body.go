@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -72,6 +73,9 @@ func (a *Server) DecodeObject(object map[string]any, v any) error {
 	if err := a.validate(reflect.TypeOf(v).Elem(), object); err != nil {
 		return err
 	}
+	if faults := unkept("", object, 1, nil); faults != nil {
+		return fleet.Invalid(faults...)
+	}
 	text, err := json.Marshal(object)
 	if err != nil {
 		return fmt.Errorf("encode a validated body: %w", err)
@@ -91,6 +95,48 @@ func (a *Server) DecodeObject(object map[string]any, v any) error {
 	}
 	return nil
 }
+
+const (
+	// mostWhole is the largest number up to which JSON keeps every whole one.
+	mostWhole = 1<<53 - 1
+	// mostNested is how deep a document may nest. The store cannot read one that nests a thousand deep.
+	mostNested = 100
+)
+
+// unkept appends what of a value is not kept as it was sent, or has the store read nothing of its whole document, as a
+// whole number does for which it has no room: a member of custom_fields may be anything.
+func unkept(pointer string, value any, depth int, faults []fleet.FieldError) []fleet.FieldError {
+	if len(faults) == MaxFindings {
+		return faults
+	}
+	fault := func(code, detail string) []fleet.FieldError {
+		return append(faults, fleet.FieldError{Pointer: pointer, Code: code, Detail: detail})
+	}
+	switch v := value.(type) {
+	case float64:
+		if math.Abs(v) > mostWhole {
+			return fault("out_of_range", fmt.Sprintf("must be between -%d and %d; send it as a text", mostWhole, mostWhole))
+		}
+	case []any:
+		if depth > mostNested {
+			return fault("too_deep", fmt.Sprintf("nests more than %d deep", mostNested))
+		}
+		for i, inner := range v {
+			faults = unkept(pointer+"/"+strconv.Itoa(i), inner, depth+1, faults)
+		}
+	case map[string]any:
+		if depth > mostNested {
+			return fault("too_deep", fmt.Sprintf("nests more than %d deep", mostNested))
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			faults = unkept(pointer+"/"+PointerPart(name), v[name], depth+1, faults)
+		}
+	}
+	return faults
+}
+
+// PointerPart writes the name of a member as a part of a JSON pointer.
+func PointerPart(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // knownNulls refuses members that are null and that no type of some values (or pointers to such) has: dropNulls would
 // take a slip of the fingers for nothing.
