@@ -73,7 +73,8 @@ func checkHeaders(was, headers map[string]string, moves bool) (faults []fleet.Fi
 	seen := map[string]bool{}
 	for name, value := range headers {
 		fault := func(detail string) {
-			faults = append(faults, fleet.FieldError{Pointer: "/headers/" + rest.PointerPart(name), Code: "invalid", Detail: detail})
+			faults = append(faults, fleet.FieldError{Pointer: "/headers/" + rest.PointerPart(name), Code: "invalid",
+				Detail: detail})
 		}
 		sealed, known := was[name]
 		stays := known && (value == Hidden || value == sealed)

@@ -13,9 +13,9 @@ import (
 
 // column is a column of a table of current records whose DEFAULT expression is left to whoever writes such records, who
 // works it out and hands it over: to plan the expressions of a wide table takes the server longer than everything else
-// of an insert. What a column is, its expression says; a test holds the two against each other. What such an expression
-// makes of what no desk writes (a vehicle's id that is none, a day that cannot be read) is not told here but left to
-// the server.
+// of an insert. What a column is, its expression says; a test holds the two against each other. What only the server
+// knows (its text of a swap, the day of a return) is not told here but left to it, as is what an expression makes of
+// what no desk writes (a vehicle's id that is none, a day that cannot be read).
 type column[T any] struct {
 	name string
 	of   func(*T) (value any, told bool)

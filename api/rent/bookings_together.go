@@ -19,12 +19,13 @@ import (
 )
 
 const (
-	// togetherMost is how many bookings are decided at once: what is decided is to be written within seconds, as revisions
-	// bear the time at which they were decided, and who looks for new ones does not look back for ever.
-	togetherMost = 2000
+	// togetherMost is how many bookings a lot has, of which an import brings two at once: what is decided is to be written
+	// within seconds, as revisions bear the time at which they were decided, and who looks for new ones does not look back
+	// for ever.
+	togetherMost = 1000
 	// togetherTries is how often the bookings of a vehicle are decided in memory of which something has moved meanwhile.
 	togetherTries = 3
-	// togetherAtOnce is of how many vehicles bookings are decided at once.
+	// togetherAtOnce is of how many vehicles of a lot bookings are decided at once.
 	togetherAtOnce = 4
 )
 

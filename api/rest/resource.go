@@ -85,7 +85,7 @@ type Together[T any] struct {
 	By   string // the member of which records that have the same value are best written together; those without are not
 	Most int    // records at once
 	// Write returns the error of each record, nil for those that stand: record.ErrNotYet for one of which nothing was
-	// written, and that is for the hook Write.
+	// written, and that is for the hook Write. It is called for several lots at the same time.
 	Write func(r *http.Request, ids []uint64, bodies []T) []error
 }
 

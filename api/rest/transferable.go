@@ -18,7 +18,8 @@ type Transferable interface {
 	ListParams() []Param
 	ListRequest(r *http.Request) (query.ListRequest, error)
 	ImportRows(r *http.Request, t *record.Transfer, rows []*ImportRow)
-	// ImportTogether makes the records of rows at once. The error of a row is record.ErrNotYet if it is for ImportRows.
+	// ImportTogether makes the records of rows at once. The error of a row is record.ErrNotYet if it is for ImportRows. It
+	// is called for several lots of rows at the same time, with requests of one Exchange, which it only reads.
 	ImportTogether(r *http.Request, rows []*ImportRow)
 	// TogetherBy is by which member rows are best put together for ImportTogether, and of how many; "" if there is none.
 	TogetherBy() (member string, most int)

@@ -84,7 +84,7 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 		inputs, some = nextLots(some, most, values)
 		lots := make([][]*rest.ImportRow, len(inputs))
 		for i, input := range inputs {
-			lots[i], _ = a.Chunk(l, input, len(input))
+			lots[i], _ = a.Chunk(l, input, len(input)) // all of them, as nothing is looked up by keys here
 		}
 		if err := l.during(ctx, func(ctx context.Context) {
 			var work errgroup.Group
@@ -117,8 +117,7 @@ func (a *API) bringTogether(ctx context.Context, l *lease, input []query.InputRo
 	return left, nil
 }
 
-// lotsAtOnce is how many lots of rows are brought at once: while one is decided, which is this process's work, another
-// is written, which is the store's.
+// lotsAtOnce is how many lots of rows are brought at once: where one waits for the store, another is decided.
 const lotsAtOnce = 2
 
 // nextLots takes rows off, which are in the order of their values: lots of no more than most, that are to be brought at
@@ -128,7 +127,7 @@ func nextLots(rows []query.InputRow, most int, values map[uint32]string) (lots [
 	ends := func(n int) bool { return n == len(rows) || values[rows[n-1].Row] != values[rows[n].Row] }
 	for len(lots) < lotsAtOnce && len(rows) > 0 {
 		n := min(most, len(rows))
-		for !ends(n) && n > most/2 {
+		for !ends(n) && n > 1 && n > most/2 {
 			n--
 		}
 		whole := ends(n)

@@ -33,16 +33,20 @@ func TestRowsOfAnImportHaveIDsOfItsHour(t *testing.T) {
 
 // Rows are brought in lots, two at a time, of which no two have a row of one vehicle: those of a vehicle are in turn.
 func TestLotsThatAreBroughtAtOnceShareNoVehicle(t *testing.T) {
-	for _, of := range []struct{ vehicles, lots string }{
-		{"", ""},
-		{"aab", "aab"},
-		{"aabb", "aabb"},
-		{"aabbc", "aabb|c"},
-		{"aaabbb", "aaa|bbb"},
-		{"abbbccdd", "abbb|ccdd"},
-		{"abbbbcc", "abbb;bcc"}, // the first would be less than half full without the second's vehicle
-		{"aaaaaab", "aaaa;aab"}, // more of one than a lot has
-		{"abcdefghijk", "abcd|efgh;ijk"},
+	for _, of := range []struct {
+		most           int
+		vehicles, lots string
+	}{
+		{4, "", ""},
+		{4, "aab", "aab"},
+		{4, "aabb", "aabb"},
+		{4, "aabbc", "aabb|c"},
+		{4, "aaabbb", "aaa|bbb"},
+		{4, "abbbccdd", "abbb|ccdd"},
+		{4, "abbbbcc", "abbb;bcc"}, // the first would be less than half full without the second's vehicle
+		{4, "aaaaaab", "aaaa;aab"}, // more of one than a lot has
+		{4, "abcdefghijk", "abcd|efgh;ijk"},
+		{1, "aabc", "a;a|b;c"},
 	} {
 		values, rows := map[uint32]string{}, []query.InputRow{}
 		for i, v := range of.vehicles {
@@ -51,7 +55,7 @@ func TestLotsThatAreBroughtAtOnceShareNoVehicle(t *testing.T) {
 		var turns []string
 		for len(rows) > 0 {
 			var lots [][]query.InputRow
-			lots, rows = nextLots(rows, 4, values)
+			lots, rows = nextLots(rows, of.most, values)
 			var atOnce []string
 			for _, lot := range lots {
 				text := ""

@@ -19,7 +19,7 @@ var words = []string{"", "active", "confirmed", "platform_fee", "tax", "turo", "
 	"a \"b\" <c> & d", "Zürich, 東京", "America/Chicago"}
 
 // Fill fills a value with anything: texts, whole numbers, flags, instants of the years that tables hold, some of them
-// none. Maps stay empty.
+// none; maps of texts, and those of any values with what JSON has.
 func Fill(rng *rand.Rand, into any) { fill(rng, reflect.ValueOf(into).Elem()) }
 
 func fill(rng *rand.Rand, v reflect.Value) {
@@ -53,12 +53,39 @@ func fill(rng *rand.Rand, v reflect.Value) {
 		for i := range v.Len() {
 			fill(rng, v.Index(i))
 		}
+	case reflect.Map:
+		if n := rng.IntN(4); n > 0 {
+			v.Set(reflect.MakeMap(v.Type()))
+			for range n {
+				value := reflect.New(v.Type().Elem()).Elem()
+				fill(rng, value)
+				v.SetMapIndex(reflect.ValueOf(words[rng.IntN(len(words))]).Convert(v.Type().Key()), value)
+			}
+		}
+	case reflect.Interface:
+		if v.NumMethod() == 0 {
+			v.Set(reflect.ValueOf(anything(rng)))
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
 				fill(rng, v.Field(i))
 			}
 		}
+	}
+}
+
+// anything is what a member of any type may be.
+func anything(rng *rand.Rand) any {
+	all := []any{words[rng.IntN(len(words))], rng.IntN(2) == 0, float64(rng.IntN(1000)) / 8, float64(1<<53 - 1), -5e-324,
+		[]any{}, map[string]any{}}
+	switch n := rng.IntN(len(all) + 2); n {
+	case len(all):
+		return []any{anything(rng), anything(rng)}
+	case len(all) + 1:
+		return map[string]any{words[rng.IntN(len(words))]: anything(rng), "status": anything(rng)}
+	default:
+		return all[n]
 	}
 }
 
