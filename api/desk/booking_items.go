@@ -283,7 +283,8 @@ func (d *Desk) SetDamage(ctx context.Context, o Order, req DamageRequest) (recor
 			if err := d.dated(o, next, func() error {
 				return d.charge(b, record.Charge{ID: line, Type: "damage", Description: cut(damage.Description, 300), Quantity: 1,
 					UnitPrice: *amount, Amount: *amount, Source: "manual",
-					Explanation: "For the damage " + damage.ID + "."})
+					Explanation: "For the damage that was noted on " +
+						damage.At.In(fleet.ZoneOf(b.Timezone)).Format(time.DateOnly) + "."})
 			}); err != nil {
 				return err
 			}

@@ -37,12 +37,12 @@ type AlertKind struct {
 
 // alertAbout says what each kind watches for.
 var alertAbout = map[fleet.AlertKind]string{
-	fleet.AlertSpeeding:          "Faster than the threshold; with geofence_ids only inside one of them.",
+	fleet.AlertSpeeding:          "Faster than the threshold; only inside the geofences that are chosen, if any are.",
 	fleet.AlertFenceSpeeding:     "Faster than the speed limit of the geofence that it is in, by more than the threshold.",
 	fleet.AlertFenceEnter:        "Enters a geofence.",
 	fleet.AlertFenceExit:         "Leaves a geofence.",
 	fleet.AlertFenceDwell:        "Stays inside a geofence for the threshold or longer, which is the geofence's own dwell_s unless given.",
-	fleet.AlertFenceCurfew:       "Is outside all of the geofence_ids while the schedule holds.",
+	fleet.AlertFenceCurfew:       "Is outside all of the geofences that are chosen, while the schedule holds.",
 	fleet.AlertBatteryLow:        "State of charge of the traction battery below the threshold.",
 	fleet.AlertFuelLow:           "Fuel in the tank below the threshold.",
 	fleet.AlertVoltageLow:        "Voltage of the starter battery below the threshold, by a reading that comes when the engine has been off for five minutes; by any where the ignition is not known.",

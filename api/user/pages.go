@@ -140,7 +140,8 @@ func (a *API) signInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // signedInLinks are the pages of somebody who is signed in.
-var signedInLinks = []link{{"/signin/password", "Change your password"}, {securityPath, "Second step and passkeys"}}
+var signedInLinks = []link{{"/", "Open the console"}, {"/signin/password", "Change your password"},
+	{securityPath, "Second step and passkeys"}}
 
 func (a *API) askAgain(w http.ResponseWriter, r *http.Request, status int, view signInView) error {
 	view.Passkeys = a.relyingParty(r) != nil

@@ -51,6 +51,25 @@ async function open(request: APIRequestContext): Promise<Shop> {
 	return (shop = { van, car, customer, booking, out, order });
 }
 
+test('a walk-in of the day becomes a customer in the middle of a booking, which stays as it was filled in', async ({ page, request }) => {
+	const { car } = await open(request);
+	const local = await clockOf(request);
+	const [pickup, back] = [local(Date.now() + 3 * day), local(Date.now() + 5 * day)];
+	await enter(page, `/bookings/new?vehicle=${car}`);
+	await page.getByLabel('Pickup', { exact: true }).fill(pickup);
+	await page.getByLabel('Return', { exact: true }).fill(back);
+	await page.getByRole('searchbox', { name: 'Customer' }).fill(`Wanda ${mark}`);
+	await page.getByRole('link', { name: 'New customer' }).click();
+	await expect(page.getByLabel('First name')).toHaveValue('Wanda');
+	await expect(page.getByLabel('Last name')).toHaveValue(mark);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(page.getByRole('heading', { name: 'New booking' })).toBeVisible();
+	await expect(page.getByText(`Wanda ${mark}`)).toBeVisible();
+	await expect(page.getByLabel('Pickup', { exact: true })).toHaveValue(pickup);
+	await expect(page.getByLabel('Return', { exact: true })).toHaveValue(back);
+	await expect(page.getByRole('radio', { name: `Comet ${mark}` })).toBeChecked();
+});
+
 test("a clerk's day: quote, booking, pickup, return with damage, payment", async ({ page, request }) => {
 	test.setTimeout(240_000); // two dozen writes and photos, on a machine that may be busy
 	const faults = watch(page);
@@ -79,6 +98,8 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	await accessible(page);
 
 	await page.getByRole('link', { name: 'Pickup', exact: true }).click();
+	await page.getByRole('button', { name: 'Hand it over' }).click();
+	await expect(page.getByText(/^No odometer reading is entered/)).toBeVisible();
 	await page.getByLabel(/^Odometer/).fill('12000');
 	await page.getByRole('button', { name: 'Full' }).click();
 	await page.getByLabel('Signed by').fill('Ada Muster');
@@ -121,9 +142,11 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	await damage.getByText('Photos (1)').click();
 	await expect(damage.getByRole('img', { name: 'Photo 1' })).toBeVisible();
 	const back = page.getByRole('listitem').filter({ hasText: 'Return · Ada Muster' });
-	for (const one of await back.getByText('Photos (1)').all()) await one.click(); // the vehicle, and the signature
+	for (const one of await back.getByText(/^Show /).all()) await one.click(); // the vehicle, and the signature
 	await expect(back.getByRole('img')).toHaveCount(2);
 	for (const img of await back.getByRole('img').all()) expect(await img.evaluate((of: HTMLImageElement) => of.decode().then(() => of.naturalWidth))).toBeGreaterThan(400);
+	await damage.getByRole('button', { name: 'Charge it' }).click();
+	await expect(damage.getByText(/^The customer owes /)).toBeVisible(); // it is asked once more
 	await damage.getByRole('button', { name: 'Charge it' }).click();
 	await expect(damage.getByText('Charged', { exact: true })).toBeVisible();
 	await expect(page.getByRole('definition').filter({ hasText: '$200.00' })).toBeVisible();

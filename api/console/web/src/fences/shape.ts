@@ -155,6 +155,14 @@ export function placesOf(g: Geometry): [number, number][] {
 		.map(([lng = 0, lat = 0]) => [lng, lat]);
 }
 
+/** Where the name of a shape stands; null if it has no places. */
+export function middleOf(g: Geometry): Position | null {
+	const places = placesOf(g);
+	if (g.type === 'Corridor' || places.length === 0) return places[Math.floor(places.length / 2)] ?? null;
+	const middle = (all: number[]) => (Math.min(...all) + Math.max(...all)) / 2;
+	return [middle(places.map(([lng]) => lng)), middle(places.map(([, lat]) => lat))];
+}
+
 /** Places as people write them: a latitude and a longitude in each line, rings with an empty line between them. */
 export function written(rings: Position[][]): string {
 	return rings.map((ring) => ring.map(([lng, lat]) => `${lat}, ${lng}`).join('\n')).join('\n\n');

@@ -1,6 +1,6 @@
 import type { Feature } from 'geojson';
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
-import { shown, type Geometry } from '../fences/shape';
+import { middleOf, shown, type Geometry } from '../fences/shape';
 import type { Colors } from './basemap';
 import { collection, none } from './open.svelte';
 
@@ -33,14 +33,19 @@ export function addFences(map: MapLibre, colors: Colors, before?: string) {
 	map.addLayer({
 		id: 'fence-edges', type: 'line', source: 'fences', paint: { 'line-color': ['get', 'color'], 'line-width': 2 },
 	}, before);
+	// A name has a place of its own: of a polygon each tile would show it for its part.
 	map.addLayer({
-		id: 'fence-names', type: 'symbol', source: 'fences', minzoom: 9,
+		id: 'fence-names', type: 'symbol', source: 'fences', minzoom: 9, filter: ['==', ['geometry-type'], 'Point'],
 		layout: { 'text-field': ['get', 'name'], 'text-size': 12, 'text-font': ['sans-serif'], 'symbol-placement': 'point' },
 		paint: { 'text-color': colors.text, 'text-halo-color': colors.halo, 'text-halo-width': 1.5 },
 	}, before);
 }
 
 export function showFences(map: MapLibre, fences: readonly Fence[]) {
-	const features: Feature[] = fences.flatMap(({ id, name, color, geometry }) => shown(geometry, { id, name, color: color || usual }));
+	const features: Feature[] = fences.flatMap(({ id, name, color, geometry }) => {
+		const properties = { id, name, color: color || usual };
+		const middle = middleOf(geometry);
+		return [...shown(geometry, properties), ...(middle ? [{ type: 'Feature' as const, properties, geometry: { type: 'Point' as const, coordinates: middle } }] : [])];
+	});
 	void map.getSource<GeoJSONSource>('fences')?.setData(collection(features));
 }
