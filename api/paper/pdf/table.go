@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/paperwork"
@@ -82,7 +83,9 @@ func (p *page) lines() {
 	p.table(append(columns, column{"amount", 34, "R"})...)
 	for _, l := range p.paper.Lines {
 		words := p.Word(l.Type)
-		if l.Description != "" && l.Description != words {
+		if strings.HasPrefix(l.Description, words) { // "Rental time, Saturday 120 %" needs no "Rental: " before it
+			words = l.Description
+		} else if l.Description != "" {
 			words += ": " + l.Description
 		}
 		cells := []string{words}

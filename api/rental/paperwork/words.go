@@ -23,7 +23,7 @@ var words = map[string]map[string]string{
 		"lessor": "Lessor", "place_date": "Place, date", "signed": "Signed", "time": "Rental", "mileage": "Mileage",
 		"extra": "Extra", "protection": "Protection", "delivery": "Delivery", "one_way": "One-way fee",
 		"young_driver": "Young driver", "additional_driver": "Additional driver", "cleaning": "Cleaning",
-		"smoking": "Smoking", "refuel": "Refueling", "recharge": "Recharging", "late_return": "Late return",
+		"smoking": "Smoking", "refuel": "Refuelling", "recharge": "Recharging", "late_return": "Late return",
 		"toll": "Toll", "fine": "Fine", "damage": "Damage", "impound": "Impound", "discount": "Discount",
 		"promo": "Promotion", "cancellation_fee": "Cancellation fee", "no_show_fee": "No-show fee",
 		"adjustment": "Adjustment", "expense": "Expense", "card": "card", "cash": "cash",
