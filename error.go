@@ -43,6 +43,9 @@ type FieldError struct {
 	Detail  string
 }
 
+// PointerPart writes the name of a member as a part of a JSON pointer.
+func PointerPart(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
 // Between says where a number must lie, for a FieldError.
 func Between(least, most float64) string {
 	return "must be between " + strconv.FormatFloat(least, 'f', -1, 64) + " and " + strconv.FormatFloat(most, 'f', -1, 64)

@@ -73,7 +73,7 @@ func checkHeaders(was, headers map[string]string, moves bool) (faults []fleet.Fi
 	seen := map[string]bool{}
 	for name, value := range headers {
 		fault := func(detail string) {
-			faults = append(faults, fleet.FieldError{Pointer: "/headers/" + rest.PointerPart(name), Code: "invalid",
+			faults = append(faults, fleet.FieldError{Pointer: "/headers/" + fleet.PointerPart(name), Code: "invalid",
 				Detail: detail})
 		}
 		sealed, known := was[name]

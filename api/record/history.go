@@ -123,7 +123,7 @@ func compare(path string, a, b map[string]any, changes []Change) []Change {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		where := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		where := path + "/" + fleet.PointerPart(name)
 		inner, isObject := a[name].(map[string]any)
 		other, alsoObject := b[name].(map[string]any)
 		if isObject && alsoObject {

@@ -76,7 +76,7 @@ type VehicleFields struct {
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50" doc:"Yours to use; at most 50 members."`
-	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50" doc:"Yours to use, with any values."`
+	CustomFields map[string]any    `json:"custom_fields,omitempty" maxProperties:"50" doc:"Yours to use: texts, numbers up to 9007199254740991, lists and objects, at most 100 deep."`
 }
 
 // Financing is how a vehicle is paid for.

@@ -115,7 +115,7 @@ func unkept(pointer string, value any, depth int, faults []fleet.FieldError) []f
 	switch v := value.(type) {
 	case float64:
 		if math.Abs(v) > mostWhole {
-			return fault("out_of_range", fmt.Sprintf("must be between -%d and %d; send it as a text", mostWhole, mostWhole))
+			return fault("out_of_range", fleet.Between(-mostWhole, mostWhole)+"; send it as a text")
 		}
 	case []any:
 		if depth > mostNested {
@@ -129,14 +129,11 @@ func unkept(pointer string, value any, depth int, faults []fleet.FieldError) []f
 			return fault("too_deep", fmt.Sprintf("nests more than %d deep", mostNested))
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			faults = unkept(pointer+"/"+PointerPart(name), v[name], depth+1, faults)
+			faults = unkept(pointer+"/"+fleet.PointerPart(name), v[name], depth+1, faults)
 		}
 	}
 	return faults
 }
-
-// PointerPart writes the name of a member as a part of a JSON pointer.
-func PointerPart(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // knownNulls refuses members that are null and that no type of some values (or pointers to such) has: dropNulls would
 // take a slip of the fingers for nothing.
