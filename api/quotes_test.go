@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/motorpool/fleet/api/auth"
 )
 
 // shop is a small rental business with two cars of a class, a van without one, and a rate plan.
@@ -92,6 +94,20 @@ func TestAQuoteIsNoHold(t *testing.T) {
 		if got := s.do("POST", "/v1/quotes", body).faults(); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
 		}
+	}
+}
+
+func TestAnOfferHasItsPlateForWhoMaySeeVehicles(t *testing.T) {
+	s := newShop(t)
+	s.do("PATCH", "/v1/vehicles/"+s.red, `{"license_plate":"RED 1"}`).ok(200)
+	path := fmt.Sprintf("/v1/availability?pickup_at=%s&return_at=%s&vehicle_class_id=%s", s.at(0), s.at(72), s.class)
+	for want, scopes := range map[string][]auth.Scope{
+		"RED 1": {auth.BookingsRead, auth.VehiclesRead},
+		"<nil>": {auth.BookingsRead},
+	} {
+		offers := s.do("GET", path, "", "Authorization", "Bearer "+s.newKey(s.account, scopes...)).ok(200).data()
+		wantEqual(t, "red of two", fmt.Sprintf("%d %v %v", len(offers), offers[0]["nickname"], offers[0]["license_plate"]),
+			"2 red "+want)
 	}
 }
 

@@ -26,6 +26,7 @@ type AvailableVehicle struct {
 	Model             string `json:"model"`
 	Year              *int   `json:"year"`
 	Nickname          string `json:"nickname,omitempty"`
+	LicensePlate      string `json:"license_plate,omitempty" doc:"With the scope vehicles:read." example:"ABC1234"`
 	VehicleClassID    string `json:"vehicle_class_id,omitempty" example:"vcl_1234"`
 	HomeLocationID    string `json:"home_location_id,omitempty" example:"loc_1234"`
 	CurrentLocationID string `json:"current_location_id,omitempty" example:"loc_1234"`
@@ -114,6 +115,9 @@ func (a *API) availability(w http.ResponseWriter, r *http.Request) error {
 			Model: v.Model, Nickname: v.Nickname,
 			VehicleClassID: v.ClassID, HomeLocationID: v.HomeLocationID, CurrentLocationID: v.CurrentLocationID,
 			OfferedPrice: *offered(&o)}
+		if auth.From(r.Context()).Has(auth.VehiclesRead) {
+			shown.LicensePlate = v.LicensePlate
+		}
 		if v.Year != 0 {
 			shown.Year = &v.Year
 		}

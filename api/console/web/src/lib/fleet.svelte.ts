@@ -37,7 +37,7 @@ const slow = 2; // mph below which nothing drives
 const fresh = 10 * 60_000; // ms for which a speed is believed
 
 /** The words by which people know a vehicle: its name or plate, and what else there is. */
-export function named(v: Pick<Schemas['Vehicle'], 'make' | 'model' | 'license_plate' | 'nickname' | 'fleet_number'>) {
+export function named(v: Pick<Schemas['Vehicle'], 'make' | 'model' | 'license_plate' | 'nickname'> & { fleet_number?: string | null }) {
 	const known = [v.nickname, v.license_plate, v.fleet_number].filter((text) => text);
 	const model = `${v.make} ${v.model}`.trim();
 	return { name: known[0] ?? model, about: [...known.slice(1), known.length ? model : ''].filter((text) => text).join(' · ') };

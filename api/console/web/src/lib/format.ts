@@ -1,3 +1,4 @@
+import { fromAfar } from './afar';
 import { say, settings } from './settings.svelte';
 
 // Quantities as people read them. What comes in is what /v1 answers: miles, miles per hour, instants.
@@ -26,6 +27,18 @@ export function distance(miles: number | null | undefined): string {
 	if (miles == null) return say('unknown');
 	const value = settings.units === 'metric' ? miles * kmPerMile : miles;
 	return `${number(value, value < 100 ? 1 : 0)} ${settings.units === 'metric' ? 'km' : 'mi'}`;
+}
+
+export function area(km2: number): string {
+	const value = settings.units === 'metric' ? km2 : km2 / kmPerMile ** 2;
+	return `${number(value, value >= 1 ? 0 : value >= 0.1 ? 1 : 2)} ${settings.units === 'metric' ? 'km²' : 'mi²'}`;
+}
+
+/** An address of the interface as people read it. */
+export function addressText(address: string): string {
+	const afar = fromAfar(address);
+	if (!afar) return address;
+	return say('nearTown', { d: distance(afar.km / kmPerMile), w: say('points').split(' ')[afar.point] ?? '', p: afar.town });
 }
 
 export function percent(value: number | null | undefined, digits = 0): string {

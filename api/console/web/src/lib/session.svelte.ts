@@ -10,6 +10,7 @@ class Session {
 	currency = $state('USD');
 	fault = $state('');
 	byKey = $state(false);
+	#scopes = $state.raw<readonly string[]>([]);
 	#key = '';
 	#user = '';
 
@@ -19,6 +20,11 @@ class Session {
 		return this.#user ? { 'Motorpool-User': this.#user } : {};
 	}
 
+	/** Whether who is signed in has a scope, as far as this page was told. The interface decides. */
+	may(scope: string): boolean {
+		return this.#scopes.includes(scope) || this.#scopes.includes('admin');
+	}
+
 	/** Looks who it is, with a key if one is given. */
 	async begin(key = '') {
 		this.#key = key.trim();
@@ -26,10 +32,11 @@ class Session {
 		this.fault = '';
 		try {
 			const response = await fetch('/v1/account', { headers: this.headers() });
-			const answer = (await response.json()) as { name?: string; timezone?: string; currency?: string; user_id?: string | null; detail?: string };
+			const answer = (await response.json()) as { name?: string; timezone?: string; currency?: string; user_id?: string | null; scopes?: string[]; detail?: string };
 			if (response.ok) {
 				this.account = answer.name ?? '';
 				this.#user = answer.user_id ?? '';
+				this.#scopes = answer.scopes ?? [];
 				if (answer.currency) this.currency = answer.currency;
 				if (answer.timezone) settings.zone = answer.timezone;
 				this.byKey = this.#key !== '';

@@ -18,6 +18,7 @@ const en = {
 	openIn: 'Open in a map app',
 	plan: 'Plan of the place and the way to it',
 	points: 'N NE E SE S SW W NW',
+	nearTown: '{d} {w} of {p}',
 };
 type Text = keyof typeof en;
 
@@ -39,6 +40,7 @@ const de: Record<Text, string> = {
 	openIn: 'In einer Karten-App öffnen',
 	plan: 'Plan des Orts und des Wegs dorthin',
 	points: 'N NO O SO S SW W NW',
+	nearTown: '{d} {w} von {p}',
 };
 
 const es: Record<Text, string> = {
@@ -59,6 +61,7 @@ const es: Record<Text, string> = {
 	openIn: 'Abrir en una app de mapas',
 	plan: 'Plano del lugar y del camino hasta él',
 	points: 'N NE E SE S SO O NO',
+	nearTown: '{d} al {w} de {p}',
 };
 
 const all: Record<string, Record<Text, string>> = { en, de, es };
