@@ -82,7 +82,7 @@ func (a *API) geofenceRoutes() {
 
 // prepareGeofence refuses what the schema cannot, and works out what follows from the geometry.
 func (a *API) prepareGeofence(r *http.Request, g *record.Geofence) error {
-	faults, err := judgeGeometry(g)
+	faults, err := JudgeGeometry(g)
 	if err != nil {
 		return err
 	}

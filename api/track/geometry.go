@@ -11,9 +11,9 @@ import (
 	"github.com/motorpool/fleet/query/area"
 )
 
-// judgeGeometry tidies the geometry of a geofence and works out what follows from it. What is wrong with it is returned
+// JudgeGeometry tidies the geometry of a geofence and works out what follows from it. What is wrong with it is returned
 // by members.
-func judgeGeometry(g *record.Geofence) ([]fleet.FieldError, error) {
+func JudgeGeometry(g *record.Geofence) ([]fleet.FieldError, error) {
 	g.Geometry.Tidy()
 	text, err := json.Marshal(g.Geometry)
 	if err != nil {

@@ -45,6 +45,9 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 	if err != nil {
 		return err
 	}
+	if err := made.watch(ctx, tracked); err != nil {
+		return err
+	}
 	uniqueIDs, err := made.register(ctx, tracked, d.tracking.registrations, func(int) {})
 	if err != nil {
 		return err
