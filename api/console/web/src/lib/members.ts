@@ -11,7 +11,7 @@ import { memberTexts } from './texts.members';
 const unit = /_(id|mi|pct|bp|at|on)$/;
 
 /** What a member is called. */
-function memberName(name: string): string {
+export function memberName(name: string): string {
 	const bare = name.replace(unit, '');
 	const own = memberTexts[settings.language];
 	const known = [name, bare].find((one) => Object.hasOwn(own, one)); // people name members too, "constructor" among them

@@ -79,7 +79,8 @@ const states: Record<Language, Record<string, string>> = {
 
 /** The words for a state or kind. */
 export function stateWords(of: string | null | undefined): string {
-	return of ? (states[settings.language][of] ?? words(of)) : '–';
+	const known = states[settings.language];
+	return of ? ((Object.hasOwn(known, of) && known[of]) || words(of)) : '–'; // people name some of them, "constructor" among them
 }
 
 /** The words for what a member has, where another member has another thing by that name. */
