@@ -1,0 +1,252 @@
+package console
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/motorpool/fleet/query/report"
+)
+
+// composed are the sources that compose sentences which the console says in the language that was chosen, with the
+// functions and variables that do; all of them if none is named.
+var composed = map[string][]string{
+	"../rental/price/line.go":     nil,
+	"../rental/price/price.go":    {"tell"},
+	"../rental/price/tier.go":     nil,
+	"../rental/price/timeline.go": nil,
+	"../rental/price/total.go":    nil,
+	"../rental/price/after.go":    nil,
+	"../rental/price/correct.go":  nil,
+	"../rental/bill.go":           nil,
+	"../rental/use.go":            nil,
+	"../rental/listed.go":         nil,
+	"../rental/deposit.go":        {"DepositHeld"},
+	"../desk/expense.go":          {"expenseLine"},
+	"../desk/booking_items.go":    {"SetDamage"},
+	"../desk/booking_bill.go":     nil,
+	"../desk/toll.go":             {"MatchToll"},
+	"../rent/bookings.go":         {"bookingWarnings"},
+	"../rent/booking_timeline.go": nil,
+	"../rent/payment_timeline.go": nil,
+	"../track/alert_rules.go":     {"alertAbout"},
+}
+
+// unsaid are texts of those sources that are no sentences of their own, with why.
+var unsaid = map[string]string{
+	"The customer {} {}.":    "goes on with a text of rental.ListedText, which is looked at",
+	"name and date of birth": "is told as two things of a list",
+	"{} and {}":              "is a list of two times",
+	", which has none":       refusal,
+	", which has {}":         refusal,
+	"until {}":               refusal,
+	"from {} on":             refusal,
+	"from {} to {}":          refusal,
+}
+
+const refusal = "is a part of what is answered to a wrong request"
+
+// elsewhere are the calls and values whose texts no sentence tells: refusals, the reference, the log, and layouts of
+// times.
+var elsewhere = []string{"NewError", "fault", "Errorf", "FieldError", "Route", "WarnContext", "Format"}
+
+// formats are the functions that take a format, and which of their arguments it is.
+var formats = map[string]int{"Sprintf": 0, "Fprintf": 1}
+
+var (
+	verb    = regexp.MustCompile(`%(\.\d+)?[a-z]`)
+	braces  = regexp.MustCompile(`\{[a-z]\d*(:[^}]*)?\}`)
+	several = regexp.MustCompile(`(\{\}){2,}`)
+	quoted  = `('[^'\n]*'|"[^"\n]*")`
+	entry   = regexp.MustCompile(`(?m)^\t` + quoted + `: \[\s*` + quoted + `,\s*` + quoted + `,?\s*\],$`)
+	key     = regexp.MustCompile(`(?m)^\t['"]`)
+	name    = regexp.MustCompile(`\{[a-z]\d*`)
+	letters = regexp.MustCompile(`[A-Za-z]{2}`)
+	begins  = regexp.MustCompile(`^[A-Z{]`)
+)
+
+// catalogue reads what the console knows: each sentence or phrase in English, with its gaps alike, and both languages.
+func catalogue(t *testing.T) map[string][3]string {
+	t.Helper()
+	text, err := os.ReadFile("web/src/lib/texts.sentences.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, found := map[string][3]string{}, entry.FindAllStringSubmatch(string(text), -1)
+	for _, m := range found {
+		var said [3]string
+		for i := range said {
+			said[i] = m[i+1][1 : len(m[i+1])-1]
+		}
+		known[braces.ReplaceAllString(said[0], "{}")] = said
+	}
+	if all := len(key.FindAll(text, -1)); len(found) != all || all == 0 {
+		t.Fatalf("%d of the %d sentences of the catalogue can be read", len(found), all)
+	}
+	return known
+}
+
+// A sentence that the interface composes and the console does not know is shown in English to people who chose another
+// language: it gets its words in texts.sentences.ts, or a reason above why it needs none.
+func TestTheConsoleKnowsTheSentencesOfTheInterface(t *testing.T) {
+	known := catalogue(t)
+	for path, names := range composed {
+		for _, text := range textsOf(t, path, names) {
+			if _, whole := known[text]; whole || unsaid[text] != "" {
+				continue
+			}
+			// A piece, without a beginning or an end, is known if a sentence has it.
+			piece := !begins.MatchString(text) || !strings.HasSuffix(text, ".")
+			if !piece || !strings.Contains(strings.Join(slices.Collect(maps.Keys(known)), "\n"), text) {
+				t.Errorf("%s says %q, which the console does not know", path, text)
+			}
+		}
+	}
+	for _, name := range report.Names() {
+		about := report.Named(name).About
+		if _, whole := known[about]; whole {
+			continue
+		}
+		at := strings.LastIndex(about, ". ")
+		_, before := known[about[:at+1]]
+		_, last := known[about[at+2:]]
+		if !before || !last {
+			t.Errorf("report %s says %q, which the console does not know", name, about)
+		}
+	}
+}
+
+// A translation has the gaps of its sentence, so that nothing is lost.
+func TestTranslationsHaveTheGapsOfTheirSentences(t *testing.T) {
+	names := func(text string) []string {
+		all := name.FindAllString(text, -1)
+		slices.Sort(all)
+		return all
+	}
+	for _, said := range catalogue(t) {
+		for _, text := range said[1:] {
+			if !slices.Equal(names(text), names(said[0])) {
+				t.Errorf("%q has other gaps than %q", text, said[0])
+			}
+		}
+	}
+}
+
+// textsOf are the texts for people of a source, or of some of its declarations, with {} where something is put in. A
+// word in small letters is an identifier.
+func textsOf(t *testing.T, path string, names []string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.FromSlash(path), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	var look func(ast.Node) bool
+	look = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.StructType: // has tags
+			return false
+		case *ast.CallExpr:
+			if slices.Contains(elsewhere, nameOf(n.Fun)) {
+				return false
+			}
+		case *ast.CompositeLit:
+			if slices.Contains(elsewhere, nameOf(n.Type)) {
+				return false
+			}
+		}
+		e, ok := n.(ast.Expr)
+		if !ok || !isText(e) {
+			return true
+		}
+		text, within := written(e)
+		texts = append(texts, strings.TrimSpace(several.ReplaceAllString(text, "{}")))
+		for _, w := range within {
+			ast.Inspect(w, look)
+		}
+		return false
+	}
+	for _, d := range file.Decls {
+		for declared, node := range declarations(d) {
+			if at := slices.Index(names, declared); at >= 0 || names == nil {
+				ast.Inspect(node, look)
+			}
+		}
+	}
+	if texts == nil {
+		t.Errorf("%s composes nothing any more", path)
+	}
+	return slices.DeleteFunc(texts, func(text string) bool {
+		return !letters.MatchString(text) || !strings.Contains(text, " ") && !begins.MatchString(text)
+	})
+}
+
+// declarations are the functions and variables of a declaration, by their names.
+func declarations(d ast.Decl) map[string]ast.Node {
+	all := map[string]ast.Node{}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		all[d.Name.Name] = d.Body
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			if v, ok := s.(*ast.ValueSpec); ok {
+				all[v.Names[0].Name] = v
+			}
+		}
+	}
+	return all
+}
+
+// isText says whether an expression is a text, or put together of some.
+func isText(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		return e.Op == token.ADD && (isText(e.X) || isText(e.Y))
+	case *ast.CallExpr:
+		at, ok := formats[nameOf(e.Fun)]
+		return ok && isText(e.Args[at])
+	}
+	return false
+}
+
+// written is what an expression puts together, and what is put into that.
+func written(e ast.Expr) (string, []ast.Expr) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return text, nil
+		}
+	case *ast.BinaryExpr:
+		x, within := written(e.X)
+		y, also := written(e.Y)
+		return x + y, append(within, also...)
+	case *ast.CallExpr:
+		if isText(e) {
+			at := formats[nameOf(e.Fun)]
+			text, _ := written(e.Args[at])
+			return strings.ReplaceAll(verb.ReplaceAllString(text, "{}"), "%%", "%"), e.Args[at+1:]
+		}
+	}
+	return "{}", []ast.Expr{e}
+}
+
+// nameOf is the name of a function or a type, without that of its package.
+func nameOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
