@@ -55,10 +55,24 @@ func register(s *rest.Server, files fs.FS) {
 	for _, path := range pages {
 		s.Page(http.MethodGet, path, show)
 	}
+	s.Page(http.MethodGet, "/favicon.ico", icon(files))
 	s.Page(http.MethodGet, sharePage, showing(files, "share.html"))
 	s.Page(http.MethodGet, assets+"*", func(w http.ResponseWriter, r *http.Request) error {
 		return asset(w, r, files)
 	})
+}
+
+// icon is what browsers ask for of pages that name none, such as those of signing in.
+func icon(files fs.FS) func(http.ResponseWriter, *http.Request) error {
+	found, _ := fs.Glob(files, "assets/icon-*.svg") // the pattern is a constant
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if len(found) == 0 {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		http.Redirect(w, r, assets+found[0], http.StatusFound)
+		return nil
+	}
 }
 
 // showing shows one of the pages that are built; a page that says how, if none is.

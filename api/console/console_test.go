@@ -65,6 +65,7 @@ var someFiles = fstest.MapFS{
 	"share.html":         {Data: []byte(`<!doctype html><script type="module" src="/console/assets/a-1.js"></script>`)},
 	"assets/a-1.js":      {Data: []byte(`import "./b-2.js"`)},
 	"assets/ground.json": {Data: []byte(`{}`)},
+	"assets/icon-3.svg":  {Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)},
 	"README.md":          {Data: []byte("for developers")},
 	"assets/notes":       {Data: []byte("without a type")},
 }
@@ -81,6 +82,16 @@ func TestEachPageIsTheConsoleUnderAPolicyThatLetsNothingElseIn(t *testing.T) {
 		if r.Header.Get("Cache-Control") != "no-cache" || !strings.Contains(text(t, r), "/console/assets/a-1.js") {
 			t.Errorf("%s is not the console, or may be kept: %v", path, r.Header)
 		}
+	}
+}
+
+func TestPagesThatNameNoIconGetTheConsoles(t *testing.T) {
+	r := serve(t, someFiles)("/favicon.ico")
+	if to := r.Header.Get("Location"); r.StatusCode != http.StatusFound || to != "/console/assets/icon-3.svg" {
+		t.Errorf("%d, to %q", r.StatusCode, to)
+	}
+	if r := serve(t, fstest.MapFS{})("/favicon.ico"); r.StatusCode != http.StatusNoContent {
+		t.Errorf("without a console: %d", r.StatusCode)
 	}
 }
 

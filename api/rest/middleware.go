@@ -65,7 +65,11 @@ func (a *Server) note(r *http.Request, x *Exchange, took time.Duration) {
 	if status == http.StatusTooManyRequests {
 		attrs = append(attrs, slog.String("client", auth.Network(a.ClientAddr(r))))
 	}
-	a.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
+	level := slog.LevelInfo
+	if a.Config.Quiet && status < http.StatusBadRequest {
+		level = slog.LevelDebug
+	}
+	a.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // safeRequestID takes a request id that is safe to log and echo, and makes one otherwise.

@@ -46,6 +46,7 @@ type Config struct {
 	ReadTime    time.Duration // deadline of an operation that reads
 	WriteTime   time.Duration // deadline of an operation that writes
 	CORSOrigins []string      // origins that browsers may call from; none by default
+	Quiet       bool          // requests that went well are logged for debugging alone
 
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 

@@ -70,7 +70,7 @@ type settings struct {
 	SealKey     string `help:"Keys that secrets which have to be read back are sealed with, the one that is used from now on first, with commas between; better in a file or the environment, as others see command lines." group:"Secrets"`
 	SealKeyFile string `help:"File with these keys, one a line; seal-key in --data unless given, which 'up' makes." type:"path" group:"Secrets"`
 
-	LogLevel     string `help:"Least level that is logged: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" group:"Watching"`
+	LogLevel     string `help:"Least level that is logged: debug, info, warn or error. On a terminal requests that went well are for debug alone." enum:"debug,info,warn,error" default:"info" group:"Watching"`
 	LogFormat    string `help:"text, json, or auto: text on a terminal." enum:"auto,text,json" default:"auto" group:"Watching"`
 	OTLPEndpoint string `name:"otlp-endpoint" help:"URL of an OpenTelemetry collector (OTLP over HTTP) for traces; none by default." placeholder:"URL" group:"Watching"`
 }

@@ -200,6 +200,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings, basemap *console
 	}
 	config := rest.DefaultConfig()
 	config.Version, config.CORSOrigins, config.QueryMemory = version, c.CORSOrigins, c.QueryMemory<<20
+	config.Quiet = isTerminal(os.Stderr) // whoever reads along looks for what went wrong
 	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
 	config.BodyMemory = c.Clients.BodyMemory
 	config.Pace = pace.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}
