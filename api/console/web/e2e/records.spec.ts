@@ -376,6 +376,48 @@ test('what a business sets up is made once, though the answer was lost and it is
 	expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
 });
 
+test('what a rule watches, and the times of a booking, are taken back with all that came with them', async ({ page, request }) => {
+	const faults = watch(page);
+	const saved = page.getByRole('status').filter({ hasText: 'Saved.' });
+	const back = page.getByRole('status').filter({ hasText: 'It is as it was before.' });
+	const made = { name: `Turn ${mark}`, kind: 'signal', signal: { name: 'engine_rpm', is: 'between', from: 1000, to: 2000, hysteresis: 50 }, scope: { tags: [`turn-${mark}`] }, cooldown_s: 120 };
+	const rule = (await post(request, '/v1/alert_rules', made)).id;
+	const stands = () => get<Record<string, unknown>>(request, `/v1/alert_rules/${rule}`);
+	await enter(page, `/rules/${rule}`);
+	await page.getByLabel('Is', { exact: true }).selectOption('above');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(saved).toBeVisible();
+	expect((await stands())['signal']).toMatchObject({ is: 'above', hysteresis: 50 });
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(back).toBeVisible();
+	expect(await stands()).toMatchObject(made);
+	await show(page, `/rules/${rule}`);
+	await page.getByLabel('Only vehicles tagged').fill('');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(saved).toBeVisible();
+	expect(await stands()).toMatchObject({ signal: made.signal, cooldown_s: 120 });
+	expect((await stands())['scope'] ?? null).toBeNull();
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(back).toBeVisible();
+	expect(await stands()).toMatchObject(made);
+
+	const van = (await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Ducato', nickname: `Turn ${mark}`, daily_rate: usd(4000) })).id;
+	const times = { pickup_at: new Date(Date.now() + 86_400_000).toISOString().slice(0, 14) + '00:00.000Z', return_at: new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 14) + '00:00.000Z' };
+	const booking = (await post(request, '/v1/bookings', { vehicle_id: van, ...times })).id;
+	const stood = await get<{ total: { amount: number } }>(request, `/v1/bookings/${booking}`);
+	await show(page, `/bookings/${booking}`);
+	await page.getByRole('button', { name: 'Move' }).click();
+	const until = page.getByLabel('Return', { exact: true });
+	await until.fill(`${new Date(Date.now() + 6 * 86_400_000).toISOString().slice(0, 10)}T12:00`);
+	await page.getByRole('button', { name: 'Save' }).click();
+	await expect(saved).toBeVisible();
+	expect((await get<{ total: { amount: number } }>(request, `/v1/bookings/${booking}`)).total.amount).toBeGreaterThan(stood.total.amount);
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(back).toBeVisible();
+	expect(await get(request, `/v1/bookings/${booking}`)).toMatchObject({ ...times, total: stood.total });
+	expect(faults).toEqual([]);
+});
+
 test('what a form changed is taken back, unless somebody has changed it since, which is said in words of the page', async ({ page, request }) => {
 	const faults = watch(page);
 	const van = (await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Ducato', nickname: `Undo ${mark}`, color: 'white', daily_rate: usd(4000) })).id;

@@ -17,6 +17,27 @@ export function changes(wanted: Record<string, unknown>, was: object | null | un
 	return changed;
 }
 
+/** The members of a value that has some. */
+export function membersOf(value: unknown): Record<string, unknown> | null {
+	return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}
+
+/** The merge patch after which some members of a record are what is wanted: those that are not wanted go. */
+export function patchTo(wanted: object, was: object, names: readonly string[]): Record<string, unknown> {
+	const [will, had] = [wanted as Record<string, unknown>, was as Record<string, unknown>];
+	const patch: Record<string, unknown> = {};
+	for (const name of names) {
+		const [within, before] = [membersOf(will[name]), membersOf(had[name])];
+		if (within && before) {
+			const inner = patchTo(within, before, [...new Set([...Object.keys(within), ...Object.keys(before)])]);
+			if (Object.keys(inner).length) patch[name] = inner;
+		} else if (empty(will[name])) {
+			if (!empty(had[name])) patch[name] = null;
+		} else if (JSON.stringify(will[name]) !== JSON.stringify(had[name])) patch[name] = will[name];
+	}
+	return patch;
+}
+
 /** The number that somebody typed, if any. */
 export function numberOf(typed: string | number | null | undefined): number | undefined {
 	return typed == null || typed === '' ? undefined : Number(typed);

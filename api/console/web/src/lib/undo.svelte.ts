@@ -1,19 +1,16 @@
 import { answered, Failure, failureOf, maybeDone } from './api';
+import { membersOf } from './changes';
 import { fleet } from './fleet.svelte';
 import { names } from './names.svelte';
 import { say } from './settings.svelte';
 
 type Body = Record<string, unknown>;
 
-function members(value: unknown): Body | null {
-	return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Body) : null;
-}
-
 /** The merge patch that takes another one back: each member as it was, and null where there was none. */
 export function backOf(patch: object, was: object | null | undefined): Body {
 	return Object.fromEntries(Object.entries(patch).map(([name, value]) => {
 		const had = (was as Body | null | undefined)?.[name];
-		const [within, before] = [members(value), members(had)];
+		const [within, before] = [membersOf(value), membersOf(had)];
 		return [name, within && before ? backOf(within, before) : had === undefined || had === '' ? null : had];
 	}));
 }
