@@ -87,6 +87,7 @@ func (b *demoBusiness) open(ctx context.Context) error {
 		return err
 	}
 	const zoneName = "America/Chicago"
+	branches := b.fleet.places(zoneName)
 	rec, err := b.accounts.Update(ctx, commandLine, account, uint64(account), 0,
 		func(r *record.Record[record.Account]) error {
 			if r.Body.Metadata[demoAnchor] != "" {
@@ -101,6 +102,10 @@ func (b *demoBusiness) open(ctx context.Context) error {
 			}
 			if r.Body.Currency == "" {
 				r.Body.Currency = "USD"
+			}
+			if r.Body.Papers == nil {
+				r.Body.Papers = &record.PaperSettings{PaperSeller: record.PaperSeller{LegalName: "Demo Rentals",
+					Address: branches[0].Location.Address, Email: "rentals@demo.example"}}
 			}
 			return nil
 		})
@@ -127,7 +132,7 @@ func (b *demoBusiness) open(ctx context.Context) error {
 		return err
 	}
 	b.business = &seed.Business{Account: account, Plan: seed.New(b.seed, anchor, b.years, cars, zone), Cars: cars,
-		Branches: b.fleet.places(zoneName), Since: anchor,
+		Branches: branches, Since: anchor,
 		AtOnce: b.atOnce, Open: func(node uint64, now func() time.Time) (*desk.Desk, error) {
 			return openDesk(b.db, node, now, b.log)
 		}}
@@ -152,7 +157,7 @@ const demoEvery = 30 * time.Second
 func (b *demoBusiness) make(ctx context.Context) bool {
 	ticker := time.NewTicker(demoEvery)
 	defer ticker.Stop()
-	b.log.Info("the demo's two years of business are being made up")
+	b.log.Info("the demo's two years of business are brought up to now")
 	begun := time.Now()
 	made := b.insist(ctx, ticker, func() error { return b.business.Make(ctx, begun) })
 	if made {
