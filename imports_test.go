@@ -97,7 +97,7 @@ var allowed = []struct {
 	{"api/outlook", []string{"", "query", "api/rest", "api/auth", "api/record", "api/rental/..."}, nil},
 	{"api/savedreport", []string{"", "query", "api/rest", "api/auth", "api/record", "api/export"}, nil},
 	{"api/page", []string{}, []string{"std"}},
-	{"api/console", []string{"", "api/rest", "api/page"}, []string{"std"}},
+	{"api/console", []string{"", "api/rest", "api/page", "api/geocode"}, []string{"std"}},
 	{"api/user/password", []string{}, []string{"golang.org/x/crypto/argon2"}},
 	{"api/user", []string{"", "query", "api/rest", "api/auth", "api/record", "api/page", "api/seal",
 		"api/user/..."}, nil},

@@ -48,6 +48,7 @@ func Routes(s *rest.Server, basemap *Basemap) {
 	}
 	register(s, files)
 	basemap.routes(s)
+	townRoutes(s)
 }
 
 func register(s *rest.Server, files fs.FS) {

@@ -95,6 +95,32 @@ func TestPagesThatNameNoIconGetTheConsoles(t *testing.T) {
 	}
 }
 
+func TestAMapWithoutTilesNamesTowns(t *testing.T) {
+	s := newServer(t)
+	townRoutes(s)
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, townsPath, nil))
+	var told struct {
+		Names string
+		At    []int
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &told); err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Split(told.Names, "\n")
+	i := slices.Index(names, "Tokyo")
+	if len(names) != mostTowns || len(told.At) != 2*mostTowns || i < 0 ||
+		told.At[2*i] != 13969 || told.At[2*i+1] != 3569 {
+		t.Errorf("%d names, %d numbers, Tokyo is the place %d", len(names), len(told.At), i)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(w.Body.Bytes())
+	if z.Close(); packed.Len() > 160<<10 {
+		t.Errorf("the towns take a browser %d bytes", packed.Len())
+	}
+}
+
 func TestWhatAPageLoadsMayBeKeptForEver(t *testing.T) {
 	get := serve(t, someFiles)
 	for path, mediaType := range map[string]string{

@@ -2,6 +2,7 @@ package geocode
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -79,6 +81,30 @@ func (g *Gazetteer) Address(lat, lng float64) string {
 		g.said.Add([2]float64{lat, lng}, text)
 	}
 	return text
+}
+
+// Town is a populated place as a map shows it, in degrees WGS 84.
+type Town struct {
+	Name     string
+	Lat, Lng float64
+}
+
+// Largest returns so many of the largest places, the largest first; of two of one size the one whose name comes first.
+func (g *Gazetteer) Largest(n int) []Town {
+	name := func(p *place) string { return g.names[p.name : p.name+uint32(p.nameLength)] }
+	order := make([]*place, len(g.places))
+	for i := range g.places {
+		order[i] = &g.places[i]
+	}
+	slices.SortFunc(order, func(a, b *place) int {
+		return cmp.Or(cmp.Compare(b.radius, a.radius), cmp.Compare(name(a), name(b)), slices.Compare(a.at[:], b.at[:]))
+	})
+	towns := make([]Town, min(n, len(order)))
+	for i, p := range order[:len(towns)] {
+		x, y, z := float64(p.at[0]), float64(p.at[1]), float64(p.at[2])
+		towns[i] = Town{Name: name(p), Lat: math.Asin(z) * 180 / math.Pi, Lng: math.Atan2(y, x) * 180 / math.Pi}
+	}
+	return towns
 }
 
 // find is Address without a look at what was said before.

@@ -2,6 +2,7 @@ package geocode
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,27 @@ func gazetteer(t testing.TB) *Gazetteer {
 
 // shared is read once for all tests.
 var bundledOnce = sync.OnceValues(NewGazetteer)
+
+func TestTheLargestTownsComeFirst(t *testing.T) {
+	towns := gazetteer(t).Largest(12_000)
+	if len(towns) != 12_000 {
+		t.Fatalf("%d towns", len(towns))
+	}
+	at := map[string]int{}
+	for i, town := range slices.Backward(towns) {
+		at[town.Name] = i
+	}
+	tokyo := towns[at["Tokyo"]]
+	if math.Abs(tokyo.Lat-35.69) > 0.01 || math.Abs(tokyo.Lng-139.69) > 0.01 {
+		t.Errorf("Tokyo is at %v, %v", tokyo.Lat, tokyo.Lng)
+	}
+	if !(at["Tokyo"] < at["Omaha"] && at["Omaha"] < at["Salina"]) || at["Salina"] == 0 {
+		t.Errorf("Tokyo is %d, Omaha %d, Salina %d", at["Tokyo"], at["Omaha"], at["Salina"])
+	}
+	if few := (&Gazetteer{}).Largest(3); len(few) != 0 {
+		t.Errorf("of nothing: %v", few)
+	}
+}
 
 func TestAddressNamesThePlace(t *testing.T) {
 	g := gazetteer(t)

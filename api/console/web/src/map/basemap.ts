@@ -1,4 +1,4 @@
-import type { GeoJSONSource, Map as MapLibre, StyleSpecification } from 'maplibre-gl';
+import type { ExpressionSpecification, FilterSpecification, GeoJSONSource, Map as MapLibre, StyleSpecification } from 'maplibre-gl';
 import type { Feature, FeatureCollection, MultiLineString, MultiPolygon, Point } from 'geojson';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { feature, mesh } from 'topojson-client';
@@ -7,7 +7,8 @@ import fineAddress from 'world-atlas/countries-50m.json?url';
 import type { Tiles } from './tiles';
 
 // The ground of the map: land, borders and names of countries by Natural Earth, and over them the operator's own tiles
-// if there are any, all served by this server. Nothing is asked of anybody else, so that it is there without a network too.
+// if there are any, else the names of towns by GeoNames, all served by this server. Nothing is asked of anybody else, so that
+// it is there without a network too.
 // A map begins on a coarse ground, which is land and sea and there at once, and gets a fine one when its first picture stands.
 
 export interface Colors {
@@ -110,6 +111,26 @@ function middle(polygons: number[][][][]): { lng: number; lat: number; size: num
 	return best;
 }
 
+const noTowns: FeatureCollection<Point> = { type: 'FeatureCollection', features: [] };
+let towns: Promise<FeatureCollection<Point>> | undefined;
+let townsThere: FeatureCollection<Point> | undefined;
+
+async function loadTowns(): Promise<FeatureCollection<Point>> {
+	const response = await fetch('/console/towns.json');
+	if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
+	const { names, at } = (await response.json()) as { names: string; at: number[] };
+	const features = names.split('\n').map((name, rank) => ({ type: 'Feature' as const, properties: { name, rank },
+		geometry: { type: 'Point' as const, coordinates: [(at[2 * rank] ?? 0) / 100, (at[2 * rank + 1] ?? 0) / 100] } }));
+	return (townsThere = { type: 'FeatureCollection', features });
+}
+
+/** Names of towns, the largest first, for a ground that has no tiles which name them. */
+function townsOf(): Promise<FeatureCollection<Point>> {
+	towns ??= loadTowns();
+	towns.catch(() => (towns = undefined)); // so that the next one tries again
+	return towns;
+}
+
 let own: Promise<Tiles | null> | undefined;
 
 async function loadTiles(): Promise<Tiles | null> {
@@ -146,12 +167,22 @@ export async function styleOf(colors: Colors, own: Promise<Tiles | null | 'unrea
 			land: { type: 'geojson', data: land, attribution: 'Natural Earth' },
 			borders: { type: 'geojson', data: borders },
 			names: { type: 'geojson', data: names },
+			...(tiles ? {} : { towns: { type: 'geojson' as const, data: townsThere ?? noTowns, attribution: 'GeoNames' } }),
 		},
 		layers: [
 			{ id: 'sea', type: 'background', paint: { 'background-color': colors.sea } },
 			{ id: 'land', type: 'fill', source: 'land', paint: { 'fill-color': colors.land, 'fill-antialias': later === 'visible' } },
 			{ id: 'borders', type: 'line', source: 'borders', layout: { visibility: later }, paint: { 'line-color': colors.border, 'line-width': 1 } },
 			...(tiles?.layers(colors) ?? []),
+			...(tiles ? [] : [{
+				id: 'towns', type: 'symbol' as const, source: 'towns', minzoom: 4,
+				filter: ['<', ['get', 'rank'], ['step', ['zoom'], 300, 5, 1500, 6, 5000, 7, 12_000]] as FilterSpecification,
+				layout: {
+					'text-field': ['get', 'name'] as ExpressionSpecification, 'text-size': 11, 'text-font': ['sans-serif'],
+					'symbol-sort-key': ['get', 'rank'] as ExpressionSpecification, 'text-padding': 6,
+				},
+				paint: { 'text-color': colors.text, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },
+			}]),
 			{
 				id: 'names', type: 'symbol', source: 'names', maxzoom: 7,
 				layout: {
@@ -172,4 +203,7 @@ export async function refine(map: MapLibre) {
 	for (const [name, data] of Object.entries(fine ?? {})) void map.getSource<GeoJSONSource>(name)?.setData(data);
 	map.setPaintProperty('land', 'fill-antialias', true);
 	for (const layer of ['borders', 'names']) map.setLayoutProperty(layer, 'visibility', 'visible');
+	if (!map.getSource('towns')) return; // its tiles have names
+	const named = await townsOf().catch(() => null); // without them the map is as good as it was
+	if (map.style && named) void map.getSource<GeoJSONSource>('towns')?.setData(named);
 }
