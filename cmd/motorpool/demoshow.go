@@ -63,7 +63,8 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 			shownAccount
 			id fleet.AccountID
 		}{
-			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile},
+			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile,
+				more: "two years of bookings, which are there a minute or two after the first start"},
 				b.business.Account},
 			{shownAccount{name: trackingAccount, what: "tracking", vehicles: len(uniqueIDs), keyFile: trackingKeyFile},
 				tracked},

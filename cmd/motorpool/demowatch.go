@@ -30,7 +30,8 @@ var (
 			ThresholdMph: new(5.0)}, fences: []string{"University"}},
 		{AlertRuleFields: record.AlertRuleFields{Name: "Out of the yard", Kind: "geofence_exit", Severity: "info"},
 			fences: []string{"South yard"}},
-		{AlertRuleFields: record.AlertRuleFields{Name: "To be charged", Kind: "battery_low", ThresholdPct: new(30.0)}},
+		{AlertRuleFields: record.AlertRuleFields{Name: "To be charged", Kind: "battery_low", ThresholdPct: new(10.0),
+			CooldownS: 6 * 60 * 60}},
 	}
 )
 

@@ -183,6 +183,7 @@ type startScreen struct {
 type shownAccount struct {
 	name, what string
 	vehicles   int
+	more       string // what else there is, if anything
 	keyFile    string
 	newKey     string // shown once
 	signIn     string // where its owner is signed in, once
@@ -217,6 +218,9 @@ func (v *startScreen) print(w io.Writer) error {
 	if v.accounts != nil {
 		for _, a := range v.accounts {
 			line("demo", "%s: %d vehicles in the account %q; its key is kept in %s", a.what, a.vehicles, a.name, a.keyFile)
+			if a.more != "" {
+				line("", "%s", a.more)
+			}
 			if a.signIn != "" {
 				line("", "see it, once, within the hour: %s", a.signIn)
 			}

@@ -92,6 +92,7 @@ class Fleet {
 		const late = setTimeout(() => this.loaded || void this.#load(), 2000); // somebody may hold the stream back
 		stop.addEventListener('abort', () => (clearInterval(again), clearTimeout(late)));
 		void this.#first(stop);
+		if (!session.may('telematics:read')) return;
 		this.#worker = new StreamWorker();
 		this.#worker.onmessage = ({ data }: MessageEvent<Batch>) => this.#heard(data);
 		this.#worker.postMessage({ path: '/v1/stream?types=vehicle.location.updated,alerts', credential: session.headers() });

@@ -132,9 +132,9 @@ export function dayText(day: string | null | undefined, style: 'medium' | 'short
 }
 
 /** A day of the week and of the month, for the head of a calendar. */
-export function weekday(day: string): string {
-	const format = new Intl.DateTimeFormat(settings.language, { weekday: 'short', day: 'numeric', month: 'numeric', timeZone: 'UTC' });
-	return format.format(new Date(`${day}T00:00:00Z`));
+export function weekday(day: string): [string, string] {
+	const format = (parts: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(settings.language, { ...parts, timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+	return [format({ weekday: 'short' }), format({ day: 'numeric', month: 'numeric' })];
 }
 
 /** Money of the interface: an amount in the smallest unit of its currency. */

@@ -1,5 +1,8 @@
 import { say, settings } from './settings.svelte';
 
+const readers = { customer: 'customers:read', vehicle: 'vehicles:read', vehicle_class: 'vehicles:read' } as const;
+const writers = ['bookings', 'customers', 'vehicles', 'maintenance', 'finance', 'telematics'] as const;
+
 /**
  * Who uses this page: by the session of the browser, whose cookie no script can read, or by an API key, which stays in
  * the memory of this page.
@@ -23,6 +26,17 @@ class Session {
 	/** Whether who is signed in has a scope, as far as this page was told. The interface decides. */
 	may(scope: string): boolean {
 		return this.#scopes.includes(scope) || this.#scopes.includes('admin');
+	}
+
+	/** Those of the records that others name which may be asked for along with them, for `expand`. */
+	along(...names: (keyof typeof readers)[]): { expand?: string } {
+		const may = names.filter((name) => this.may(readers[name]));
+		return may.length ? { expand: may.join(',') } : {};
+	}
+
+	/** What who is signed in may not write, as words of data-acts. */
+	get lacks(): string {
+		return writers.filter((of) => !this.may(`${of}:write`)).join(' ');
 	}
 
 	/** Looks who it is, with a key if one is given. */

@@ -16,6 +16,12 @@ class Fences {
 		});
 	}
 
+	/** Loads them anew, as one was made or changed here. */
+	again() {
+		this.#asked = false;
+		this.load();
+	}
+
 	get onMap(): Fence[] {
 		return this.all.map(onMap);
 	}

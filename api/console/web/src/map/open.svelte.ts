@@ -33,6 +33,14 @@ export function boxOf(places: Iterable<readonly [number, number]>): Box | null {
 	return west > east ? null : [[west, south], [east, north]];
 }
 
+/** Those of some places that lie together, if most do: within some 150 km of the middle one. */
+export function mostOf(places: readonly [number, number][]): readonly [number, number][] {
+	const middle = (of: 0 | 1) => places.map((place) => place[of]).sort((a, b) => a - b)[places.length >> 1] ?? 0;
+	const [lng, lat] = [middle(0), middle(1)];
+	const near = places.filter((place) => Math.abs(place[0] - lng) < 1.5 && Math.abs(place[1] - lat) < 1.5);
+	return near.length * 2 > places.length ? near : places;
+}
+
 let told = false;
 
 /** Says on a map that the operator's tiles cannot be read, until one can; once, whatever is opened afterwards. */
