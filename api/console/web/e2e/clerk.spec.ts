@@ -68,6 +68,8 @@ test('a walk-in of the day becomes a customer in the middle of a booking, which 
 	await expect(page.getByLabel('Pickup', { exact: true })).toHaveValue(pickup);
 	await expect(page.getByLabel('Return', { exact: true })).toHaveValue(back);
 	await expect(page.getByRole('radio', { name: `Comet ${mark}` })).toBeChecked();
+	await page.getByLabel('Pickup', { exact: true }).fill(local(Date.now() + 6 * day)); // and the rental stays as long as it was
+	await expect(page.getByLabel('Return', { exact: true })).toHaveValue(local(Date.now() + 8 * day));
 });
 
 test("a clerk's day: quote, booking, pickup, return with damage, payment", async ({ page, request }) => {

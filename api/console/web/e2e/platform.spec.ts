@@ -181,3 +181,30 @@ test('the audit says which key was made, and used from where', async ({ page, re
 	await expect(page.getByText('Nothing was done with credentials')).toBeVisible();
 	expect(faults).toEqual([]);
 });
+
+test('a key that reads bookings alone sees them, and nothing that it may not do or go to', async ({ page, request }) => {
+	const faults = watch(page);
+	const van = (await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Ducato', nickname: `Reader ${mark}`, license_plate: `RD ${mark}`, daily_rate: { amount: 4000, currency: 'USD' } })).id;
+	const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+	const { id, number } = await post<{ id: string; number: string }>(request, '/v1/bookings', { vehicle_id: van, pickup_at: at(1), return_at: at(3) });
+	const { token } = await post<{ token: string }>(request, '/v1/api_keys', { name: `Reader ${mark}`, scopes: ['bookings:read', 'vehicles:read'] });
+	await page.goto('/bookings?view=list');
+	await page.getByLabel('API key', { exact: true }).fill(token);
+	await page.getByRole('button', { name: 'Use the key' }).click();
+	const row = page.getByRole('link').filter({ hasText: number });
+	await expect(row).toContainText(`RD ${mark}`);
+	await look(page, 'reader');
+	const places = page.getByRole('navigation', { name: 'Motorpool' }).getByRole('link');
+	await expect(places).toHaveText(['Map', 'Bookings', 'Vehicles', 'Money', 'Reference']);
+	await expect(page.getByRole('link', { name: 'New booking' })).toBeHidden();
+	await expect(page.getByText('Not live')).toHaveCount(0);
+	await page.getByRole('button', { name: 'Calendar' }).click();
+	await expect(page.getByRole('link').filter({ hasText: number })).toBeVisible();
+	await expect(page.getByRole('alert')).toHaveCount(0);
+	await show(page, `/bookings/${id}`);
+	await expect(page.getByRole('heading', { name: number })).toBeVisible();
+	for (const act of ['Confirm', 'Move', 'Take a payment', 'Cancel']) await expect(page.getByRole('button', { name: act, exact: true })).toBeHidden();
+	await show(page, `/vehicles/${van}`);
+	await expect(page.getByRole('link', { name: 'Edit' })).toBeHidden();
+	expect(faults.filter((fault) => !fault.includes('403'))).toEqual([]);
+});
