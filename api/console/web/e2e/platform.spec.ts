@@ -187,9 +187,9 @@ test('a key that reads bookings alone sees them, and nothing that it may not do 
 	const van = (await post(request, '/v1/vehicles', { make: 'Fiat', model: 'Ducato', nickname: `Reader ${mark}`, license_plate: `RD ${mark}`, daily_rate: { amount: 4000, currency: 'USD' } })).id;
 	const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 	const { id, number } = await post<{ id: string; number: string }>(request, '/v1/bookings', { vehicle_id: van, pickup_at: at(1), return_at: at(3) });
-	const { token } = await post<{ token: string }>(request, '/v1/api_keys', { name: `Reader ${mark}`, scopes: ['bookings:read', 'vehicles:read'] });
+	const { key: theirs } = await post<{ key: string }>(request, '/v1/api_keys', { name: `Reader ${mark}`, scopes: ['bookings:read', 'vehicles:read'] });
 	await page.goto('/bookings?view=list');
-	await page.getByLabel('API key', { exact: true }).fill(token);
+	await page.getByLabel('API key', { exact: true }).fill(theirs);
 	await page.getByRole('button', { name: 'Use the key' }).click();
 	const row = page.getByRole('link').filter({ hasText: number });
 	await expect(row).toContainText(`RD ${mark}`);
