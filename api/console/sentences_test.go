@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -66,25 +67,31 @@ var (
 	braces  = regexp.MustCompile(`\{[a-z]\d*(:[^}]*)?\}`)
 	several = regexp.MustCompile(`(\{\}){2,}`)
 	quoted  = `('[^'\n]*'|"[^"\n]*")`
-	entry   = regexp.MustCompile(`(?m)^\t` + quoted + `: \[\s*` + quoted + `,\s*` + quoted + `,?\s*\],$`)
+	more    = `,\s*` + quoted
+	entry   = regexp.MustCompile(`(?m)^\t` + quoted + `: \[\s*` + quoted + more + `(?:` + more + `)?,?\s*\],$`)
 	key     = regexp.MustCompile(`(?m)^\t['"]`)
 	name    = regexp.MustCompile(`\{[a-z]\d*`)
 	letters = regexp.MustCompile(`[A-Za-z]{2}`)
 	begins  = regexp.MustCompile(`^[A-Z{]`)
+
+	identifier = regexp.MustCompile(`[a-z]_[a-z]|[a-z][A-Z]|/v\d|\{i`)
 )
 
-// catalogue reads what the console knows: each sentence or phrase in English, with its gaps alike, and both languages.
-func catalogue(t *testing.T) map[string][3]string {
+// catalogue reads what the console knows: each sentence or phrase in English, with its gaps alike, and how it is said
+// in German, in Spanish, and in English if people are to read other words.
+func catalogue(t *testing.T) map[string][4]string {
 	t.Helper()
 	text, err := os.ReadFile("web/src/lib/texts.sentences.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, found := map[string][3]string{}, entry.FindAllStringSubmatch(string(text), -1)
+	known, found := map[string][4]string{}, entry.FindAllStringSubmatch(string(text), -1)
 	for _, m := range found {
-		var said [3]string
-		for i := range said {
-			said[i] = m[i+1][1 : len(m[i+1])-1]
+		var said [4]string
+		for i, text := range m[1:] {
+			if text != "" {
+				said[i] = text[1 : len(text)-1]
+			}
 		}
 		known[braces.ReplaceAllString(said[0], "{}")] = said
 	}
@@ -124,17 +131,20 @@ func TestTheConsoleKnowsTheSentencesOfTheInterface(t *testing.T) {
 	}
 }
 
-// A translation has the gaps of its sentence, so that nothing is lost.
+// A translation has the gaps of its sentence, so that nothing is lost but an id. People read no identifiers.
 func TestTranslationsHaveTheGapsOfTheirSentences(t *testing.T) {
 	names := func(text string) []string {
 		all := name.FindAllString(text, -1)
 		slices.Sort(all)
-		return all
+		return slices.DeleteFunc(all, func(gap string) bool { return strings.HasPrefix(gap, "{i") })
 	}
 	for _, said := range catalogue(t) {
-		for _, text := range said[1:] {
+		for _, text := range append(said[1:3:3], cmp.Or(said[3], said[0])) {
 			if !slices.Equal(names(text), names(said[0])) {
 				t.Errorf("%q has other gaps than %q", text, said[0])
+			}
+			if identifier.MatchString(text) {
+				t.Errorf("%q names an identifier or a path", text)
 			}
 		}
 	}

@@ -1,9 +1,10 @@
 import type { Schemas } from './api';
 import { dayAndClock, dayText, decimal, distance, money, percent, words, type Money } from './format';
 import { names } from './names.svelte';
+import { chargeWords } from './sentences';
 import { session } from './session.svelte';
 import { say, settings } from './settings.svelte';
-import { chargeWords, choiceWords, stateWords } from './states';
+import { choiceWords, stateWords } from './states';
 import { memberTexts } from './texts.members';
 
 // What changed of a record, in people's words. A member that texts.members.ts does not have is shown by its identifier.

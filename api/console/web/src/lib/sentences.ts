@@ -2,11 +2,11 @@ import { dayText, decimal, distance, isDay, money, moneyOf, percent } from './fo
 import { memberName } from './members';
 import { settings } from './settings.svelte';
 import { stateWords } from './states';
-import { filled } from './texts';
+import { filled, type Language } from './texts';
 import { phrases, sentences, type Sentences } from './texts.sentences';
 
-// Sentences that the interface composes in English, in the language that was chosen. One that texts.sentences.ts does not know as a whole
-// stays as it is.
+// Sentences that the interface composes in English, in the language that was chosen, with money and times as the rest of the page writes
+// them. One that texts.sentences.ts does not know as a whole stays as it is.
 
 type Told = string | undefined; // undefined for what is not known
 type Seen = Map<string, Told>; // the sentences of a text, so that none is looked for twice
@@ -21,10 +21,15 @@ const day = '(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\\d{4}-\\d\\d-\\d\\d';
 
 /** A day, with a clock and its zone if there are any: the place's own, which is not shifted. */
 function when(text: string): Told {
-	const [, weekday, date = '', clock] = /^(\w{3} )?([\d-]{10})(.*)$/.exec(text) ?? [];
-	if (!isDay(date)) return undefined;
-	const name = weekday && new Intl.DateTimeFormat(settings.language, { weekday: 'short', timeZone: 'UTC' }).format(new Date(date));
-	return `${name ? `${name} ` : ''}${dayText(date)}${clock ? `,${clock}` : ''}`;
+	const [, weekday, date = '', clock, zone = ''] = /^(\w{3} )?([\d-]{10})(?: (\d\d:\d\d)(.*))?$/.exec(text) ?? [];
+	if (!isDay(date) || (clock && !(Date.parse(`${date}T${clock}Z`) >= 0))) return undefined;
+	const own = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(settings.language, { ...options, timeZone: 'UTC' }).format(new Date(`${date}T${clock ?? '00:00'}Z`));
+	return [...(weekday ? [own({ weekday: 'short' })] : []), dayText(date), ...(clock ? [own({ timeStyle: 'short' }) + zone] : [])].join(', ');
+}
+
+/** Words as they stand within a sentence: English has them in small letters there, unless they are letters of their own, as of an ID. */
+function within(words: string): string {
+	return settings.language === 'en' ? words.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase()) : words;
 }
 
 /** Phrases that stand side by side, if each of them is known. */
@@ -40,8 +45,9 @@ const gaps: Record<string, Gap> = {
 	o: { takes: '\\d{1,15}', read: (text) => distance(Number(text)) },
 	d: { takes: day, read: when },
 	t: { takes: `${day} \\d\\d:\\d\\d(?: (?:[A-Z]{2,5}|[+-]\\d{2,4}))?`, read: when },
-	e: { takes: '[a-z_]+', read: (text) => stateWords(text) },
-	f: { takes: '[a-z_]+(?:, [a-z_]+)*', read: (text) => text.split(', ').map(memberName).join(', ') },
+	e: { takes: '[a-z_]+', read: (text) => within(stateWords(text)) },
+	f: { takes: '[a-z_]+(?:, [a-z_]+)*', read: (text) => text.split(', ').map((name) => within(memberName(name))).join(', ') },
+	i: { takes: '[a-z]+_\\d+', read: (text) => text },
 	x: { takes: '.+?', read: (text) => text },
 	w: { takes: '.+?', read: (text, seen) => known(text, ofPhrases, seen) ?? text },
 	k: { takes: '.+?', read: (text, seen) => known(text, ofPhrases, seen) },
@@ -53,7 +59,7 @@ const gaps: Record<string, Gap> = {
 interface Pattern {
 	english: RegExp;
 	names: string[]; // of its gaps, in their order
-	said: Sentences[string];
+	said: Record<Language, string>;
 }
 
 const gap = /\{([a-z]\d*)(?::([^|}]*)\|([^}]*))?\}/g;
@@ -61,14 +67,15 @@ const gap = /\{([a-z]\d*)(?::([^|}]*)\|([^}]*))?\}/g;
 /** Those with more words of their own come first, as they say more closely what they are. */
 function compiled(all: Sentences): Pattern[] {
 	const own = (english: string) => english.replace(gap, '').length;
-	return Object.entries(all).sort(([a], [b]) => own(b) - own(a)).map(([english, said]) => {
+	return Object.entries(all).sort(([a], [b]) => own(b) - own(a)).map(([english, [de, es, en]]) => {
 		const names: string[] = [];
 		const source = english.replace(/[.*+?^$()[\]\\]/g, '\\$&').replace(gap, (_, name: string, one?: string, other?: string) => {
 			names.push(name);
 			const takes = gaps[name[0] ?? '']?.takes ?? '';
 			return `(${one === undefined ? takes : `${one}|${other}`.replaceAll('#', () => takes)})`;
 		});
-		return { english: new RegExp(`^${source}$`, 's'), names, said };
+		const asItIs = english.replace(/(\{o\d*\}) mi\b/g, '$1'); // the gap has the unit that was chosen
+		return { english: new RegExp(`^${source}$`, 's'), names, said: { en: en ?? asItIs, de, es } };
 	});
 }
 
@@ -85,7 +92,7 @@ function known(text: string, patterns: Pattern[], seen: Seen): Told {
 			if (value !== undefined) values[name] = value;
 			return value !== undefined;
 		});
-		if (all) return filled(said[settings.language === 'de' ? 0 : 1], values);
+		if (all) return filled(said[settings.language], values);
 	}
 	return undefined;
 }
@@ -109,7 +116,20 @@ const longest = 4000; // letters of a text that is looked at
 
 /** A text of the interface as people read it, and its language where that is not the page's. */
 export function told(text: string | null | undefined): { text: string; lang?: 'en' } {
-	if (!text || settings.language === 'en') return { text: text ?? '' };
-	const own = text.length > longest ? undefined : sentenceOf(text, new Map());
-	return own === undefined ? { text, lang: 'en' } : { text: own };
+	const own = !text || text.length > longest ? undefined : sentenceOf(text, new Map());
+	if (own !== undefined) return { text: own };
+	return { text: text ?? '', ...(text && settings.language !== 'en' ? { lang: 'en' as const } : {}) };
+}
+
+// The charges that the interface makes by itself, of which it says in English what the type says too. All others have a name of
+// their own: an extra, a tax, a season's.
+const ofTypes = ['time', 'mileage', 'late_return', 'one_way', 'young_driver', 'additional_driver', 'refuel', 'recharge', 'cancellation_fee', 'no_show_fee', 'platform_fee', 'discount', 'promo', 'delivery'];
+const closer = ['time', 'discount', 'promo']; // of which the description says more than the type
+
+/** What a charge is for. */
+export function chargeWords(line: { type?: string; source?: string; description?: string | null }): string {
+	const { type = '', source, description } = line;
+	if (source !== 'auto' || !ofTypes.includes(type) || !description) return description || stateWords(type);
+	const said = closer.includes(type) ? known(description, ofPhrases, new Map()) : undefined;
+	return said ?? (settings.language === 'en' ? description : stateWords(type));
 }

@@ -94,13 +94,3 @@ export function purposeWords(purpose: string): string {
 	const known = states[settings.language][sort.replaceAll(' ', '_')] ?? sort;
 	return [known, ...name].join(', ');
 }
-
-// The charges that the interface makes by itself, of which it says in English what the type says too. All others have a name of
-// their own: an extra, a tax, a season's.
-const told = ['time', 'mileage', 'late_return', 'one_way', 'young_driver', 'additional_driver', 'refuel', 'recharge', 'cancellation_fee', 'no_show_fee', 'platform_fee', 'discount', 'delivery'];
-
-/** What a charge is for. */
-export function chargeWords(line: { type?: string; source?: string; description?: string | null }): string {
-	const own = settings.language !== 'en' && line.source === 'auto' && told.includes(line.type ?? '');
-	return (!own && line.description) || stateWords(line.type);
-}

@@ -1,12 +1,12 @@
-// Sentences that the interface composes in English, and how they are said in the other languages. api/console/sentences_test.go holds
-// them against the sources of the interface.
+// Sentences that the interface composes in English, and how they are said in German and Spanish, and in English where people are to read
+// other words than the interface has. api/console/sentences_test.go holds them against the sources of the interface.
 //
 // What stands in braces is a gap: a letter, and a number where a sentence has several of them. n is a number ({n:# day|# days} with
 // the words for one and for any other), p a percentage, m money, o miles of an odometer, d a day, t a time, e a word of states.ts, f names of
-// members, x what somebody wrote or named, s sentences that are known too. Of the phrases below, w is one or else what somebody wrote,
+// members, i an id that nobody is to read, x what somebody wrote or named, s sentences that are known too. Of the phrases below, w is one or else what somebody wrote,
 // k is one, l is a list of them, and c is several with semicolons between.
 
-export type Sentences = Record<string, readonly [de: string, es: string]>;
+export type Sentences = Record<string, readonly [de: string, es: string, en?: string]>;
 
 export const phrases: Sentences = {
 	// prices
@@ -14,7 +14,7 @@ export const phrases: Sentences = {
 	'{d} to {d2}': ['{d} bis {d2}', '{d} a {d2}'],
 	'{m}': ['{m}', '{m}'],
 	'{m} ({n:# day|# days})': ['{m} ({n:# Tag|# Tage})', '{m} ({n:# día|# días})'],
-	'{n} x {n2:# day|# days} at {m}': ['{n} × {n2:# Tag|# Tage} zu {m}', '{n} × {n2:# día|# días} a {m}'],
+	'{n} x {n2:# day|# days} at {m}': ['{n} × {n2:# Tag|# Tage} zu {m}', '{n} × {n2:# día|# días} a {m}', '{n} × {n2:# day|# days} at {m}'],
 	'Monday': ['Montag', 'lunes'],
 	'Tuesday': ['Dienstag', 'martes'],
 	'Wednesday': ['Mittwoch', 'miércoles'],
@@ -39,7 +39,7 @@ export const phrases: Sentences = {
 	'Rental time': ['Miete', 'Alquiler'],
 	'Rental time, {x}': ['Miete, {x}', 'Alquiler, {x}'],
 	'Rental time, {l} {p}': ['Miete, {l} {p}', 'Alquiler, {l} {p}'],
-	'Rental time, {x}, {l} {p}': ['Miete, {x}, {l} {p}', 'Alquiler, {x}, {l} {p}'],
+	'Rental time, {w}, {l} {p}': ['Miete, {w}, {l} {p}', 'Alquiler, {w}, {l} {p}'],
 	'Discount for a long rental': ['Rabatt für lange Miete', 'Descuento por alquiler largo'],
 	'Discount for booking early': ['Rabatt für frühes Buchen', 'Descuento por reserva anticipada'],
 	'Promotion {x}': ['Aktion {x}', 'Promoción {x}'],
@@ -93,7 +93,11 @@ export const phrases: Sentences = {
 const prices: Sentences = {
 	'{w}: {m}. {s}': ['{w}: {m}. {s}', '{w}: {m}. {s}'],
 	'No rate plan: the rate of the {k}.': ['Kein Tarif, sondern der eigene Tagespreis ({k}).', 'Sin tarifa: el precio propio ({k}).'],
-	'Rate plan {x} ({x2}, revision {n}): {m} a day.': ['Tarif {x} ({x2}, Fassung {n}): {m} am Tag.', 'Tarifa {x} ({x2}, versión {n}): {m} al día.'],
+	'Rate plan {x} ({i}, revision {n}): {m} a day.': [
+		'Tarif {x}, Fassung {n}: {m} am Tag.',
+		'Tarifa {x}, versión {n}: {m} al día.',
+		'Rate plan {x}, revision {n}: {m} a day.',
+	],
 	'The {k} has a rate of its own: {m} a day.': ['Eigener Tagespreis ({k}): {m} am Tag.', 'Precio propio ({k}): {m} al día.'],
 	'Tiers and rates of seasons are in proportion to it.': [
 		'Staffeln und Preise der Saisons stehen im Verhältnis dazu.',
@@ -164,8 +168,8 @@ const prices: Sentences = {
 
 const timeline: Sentences = {
 	'Archived.': ['Archiviert.', 'Archivada.'],
-	'Booked, {e}.': ['Gebucht. Stand: {e}.', 'Reservado. Estado: {e}.'],
-	'Now {e}.': ['Jetzt: {e}.', 'Ahora: {e}.'],
+	'Booked, {e}.': ['Gebucht. Stand: {e}.', 'Reservado. Estado: {e}.', 'Booked. Status: {e}.'],
+	'Now {e}.': ['Jetzt: {e}.', 'Ahora: {e}.', 'Status: {e}.'],
 	'Confirmed.': ['Bestätigt.', 'Confirmada.'],
 	'Picked up.': ['Abgeholt.', 'Recogido.'],
 	'Picked up on {t}.': ['Abgeholt am {t}.', 'Recogido el {t}.'],
@@ -210,18 +214,22 @@ const timeline: Sentences = {
 	'Kept by the channel: {e}, {m}.': ['Vom Kanal einbehalten: {e}, {m}.', 'Retenido por el canal: {e}, {m}.'],
 	'Charge reversed: {e}, {m}.': ['Posten zurückgenommen: {e}, {m}.', 'Cargo anulado: {e}, {m}.'],
 	'No deposit is needed any more.': ['Es ist keine Kaution mehr nötig.', 'Ya no hace falta depósito.'],
-	'Deposit {e}: {m}.': ['Kaution ({e}): {m}.', 'Depósito ({e}): {m}.'],
+	'Deposit {e}: {m}.': ['Kaution ({e}): {m}.', 'Depósito ({e}): {m}.', 'Deposit ({e}): {m}.'],
 	'Deposit required: {m}.': ['Kaution erforderlich: {m}.', 'Depósito requerido: {m}.'],
 	'Deposit authorized: {m}.': ['Kaution reserviert: {m}.', 'Depósito autorizado: {m}.'],
 	'Deposit captured: {m}.': ['Kaution eingezogen: {m}.', 'Depósito cobrado: {m}.'],
 	'Deposit released: {m}.': ['Kaution freigegeben: {m}.', 'Depósito liberado: {m}.'],
 	'Deposit applied to what is owed: {m}.': ['Kaution mit Offenem verrechnet: {m}.', 'Depósito aplicado a lo pendiente: {m}.'],
-	'Payment expected by {e}: {m}.': ['Zahlung erwartet ({e}): {m}.', 'Pago esperado ({e}): {m}.'],
-	'Payment failed by {e}: {m}.': ['Zahlung fehlgeschlagen ({e}): {m}.', 'Pago fallido ({e}): {m}.'],
-	'Payment received by {e}: {m}.': ['Zahlung eingegangen ({e}): {m}.', 'Pago recibido ({e}): {m}.'],
-	'Paid out by {e}: {m}.': ['Ausgezahlt ({e}): {m}.', 'Desembolsado ({e}): {m}.'],
-	'Refunded by {e}: {m}.': ['Erstattet ({e}): {m}.', 'Reembolsado ({e}): {m}.'],
-	'Came back of what was paid out by {e}: {m}.': ['Vom Ausgezahlten zurückgekommen ({e}): {m}.', 'Devuelto de lo pagado ({e}): {m}.'],
+	'Payment expected by {e}: {m}.': ['Zahlung erwartet ({e}): {m}.', 'Pago esperado ({e}): {m}.', 'Payment expected ({e}): {m}.'],
+	'Payment failed by {e}: {m}.': ['Zahlung fehlgeschlagen ({e}): {m}.', 'Pago fallido ({e}): {m}.', 'Payment failed ({e}): {m}.'],
+	'Payment received by {e}: {m}.': ['Zahlung eingegangen ({e}): {m}.', 'Pago recibido ({e}): {m}.', 'Payment received ({e}): {m}.'],
+	'Paid out by {e}: {m}.': ['Ausgezahlt ({e}): {m}.', 'Desembolsado ({e}): {m}.', 'Paid out ({e}): {m}.'],
+	'Refunded by {e}: {m}.': ['Erstattet ({e}): {m}.', 'Reembolsado ({e}): {m}.', 'Refunded ({e}): {m}.'],
+	'Came back of what was paid out by {e}: {m}.': [
+		'Vom Ausgezahlten zurückgekommen ({e}): {m}.',
+		'Devuelto de lo pagado ({e}): {m}.',
+		'Came back of what was paid out ({e}): {m}.',
+	],
 };
 
 const warnings: Sentences = {
@@ -287,8 +295,8 @@ const reports: Sentences = {
 		'Clase y sede son las del presupuesto, y la sede es la de su recogida.',
 	],
 	'How many alerts there were, how grave, and how many somebody has acknowledged. By category: their kind.': [
-		'Wie viele Alarme es gab, wie schwer sie waren und wie viele jemand zur Kenntnis genommen hat. Nach Art: die Art des Alarms.',
-		'Cuántas alertas hubo, de qué gravedad y cuántas ha visto alguien. Por tipo: el tipo de alerta.',
+		'Wie viele Alarme es gab, wie schwer sie waren und wie viele jemand bestätigt hat. Nach Art: die Art des Alarms.',
+		'Cuántas alertas hubo, de qué gravedad y cuántas ha confirmado alguien. Por tipo: el tipo de alerta.',
 	],
 	'What stands on each account of the ledger at the end of the span: what is owned and what others owe is positive, what is owed is negative, and so are what owners have put in (equity) and the profit so far (result). The total is nothing, or the books do not balance.': [
 		'Was am Ende des Zeitraums auf jedem Konto steht: Was Ihnen gehört und was andere schulden, ist positiv; was Sie schulden, ist negativ, ebenso, was Inhaber eingelegt haben (Eigenkapital), und der bisherige Gewinn (Ergebnis). Die Summe ist null, sonst gehen die Bücher nicht auf.',
@@ -327,8 +335,9 @@ const reports: Sentences = {
 		'Cuánto recorrieron los vehículos, alquilados o no, y cuánto es estimado porque no se supo nada por el camino.',
 	],
 	'How safely vehicles were driven, from 0 to 100, and what the score is made of. A score of many is that of their sums, never the mean of their scores. The scores of drivers are at /v1/drivers, as who drove a trip is found out when it is read.': [
-		'Wie sicher Fahrzeuge gefahren wurden, von 0 bis 100, und woraus die Punkte entstehen. Die Punkte von mehreren sind die ihrer Summen, nie das Mittel ihrer Punkte. Die Punkte der Fahrer stehen unter /v1/drivers, denn wer eine Fahrt fuhr, wird erst beim Lesen ermittelt.',
-		'Con qué seguridad se condujeron los vehículos, de 0 a 100, y de qué se compone la puntuación. La de varios es la de sus sumas, nunca la media de sus puntuaciones. Las de los conductores están en /v1/drivers, pues quién condujo un viaje se determina al leerlo.',
+		'Wie sicher Fahrzeuge gefahren wurden, von 0 bis 100, und woraus die Punkte entstehen. Die Punkte von mehreren sind die ihrer Summen, nie das Mittel ihrer Punkte. Fahrer haben eigene Punkte, die hier nicht stehen.',
+		'Con qué seguridad se condujeron los vehículos, de 0 a 100, y de qué se compone la puntuación. La de varios es la de sus sumas, nunca la media de sus puntuaciones. Los conductores tienen puntuaciones propias, que no figuran aquí.',
+		'How safely vehicles were driven, from 0 to 100, and what the score is made of. A score of many is that of their sums, never the mean of their scores. Drivers have scores of their own, which are not shown here.',
 	],
 	'Fuel and electricity: what vehicles took, how far they went on it, and what the account paid for it.': [
 		'Kraftstoff und Strom: was Fahrzeuge aufnahmen, wie weit sie damit kamen und was dafür bezahlt wurde.',
@@ -414,20 +423,24 @@ const alerts: Sentences = {
 	'Faster than the threshold; only inside the geofences that are chosen, if any are.': [
 		'Schneller als die Schwelle; nur in den gewählten Zonen, wenn welche gewählt sind.',
 		'Más rápido que el umbral; solo dentro de las zonas elegidas, si las hay.',
+		'Faster than the threshold; only inside the fences that are chosen, if any are.',
 	],
 	'Faster than the speed limit of the geofence that it is in, by more than the threshold.': [
 		'Um mehr als die Schwelle schneller, als die Zone erlaubt, in der es ist.',
 		'Supera en más del umbral el límite de velocidad de la zona en la que está.',
+		'Faster than the speed limit of the fence that it is in, by more than the threshold.',
 	],
-	'Enters a geofence.': ['Kommt in eine Zone.', 'Entra en una zona.'],
-	'Leaves a geofence.': ['Verlässt eine Zone.', 'Sale de una zona.'],
+	'Enters a geofence.': ['Kommt in eine Zone.', 'Entra en una zona.', 'Enters a fence.'],
+	'Leaves a geofence.': ['Verlässt eine Zone.', 'Sale de una zona.', 'Leaves a fence.'],
 	"Stays inside a geofence for the threshold or longer, which is the geofence's own dwell_s unless given.": [
-		'Bleibt so lange wie die Schwelle oder länger in einer Zone; ohne Angabe gilt dwell_s der Zone.',
-		'Permanece en una zona el umbral o más; si no se indica, vale el dwell_s de la zona.',
+		'Bleibt so lange wie die Schwelle oder länger in einer Zone. Ohne Schwelle gilt, was bei der Zone als Verweilen steht.',
+		'Permanece en una zona el umbral o más. Sin umbral vale la estancia indicada en la zona.',
+		'Stays inside a fence for the threshold or longer. Without a threshold it is the dwell that the fence has.',
 	],
 	'Is outside all of the geofences that are chosen, while the schedule holds.': [
-		'Ist außerhalb aller gewählten Zonen, während der Zeitplan gilt.',
-		'Está fuera de todas las zonas elegidas mientras rige el horario.',
+		'Ist außerhalb aller gewählten Zonen, zu den Zeiten, zu denen die Regel gilt.',
+		'Está fuera de todas las zonas elegidas, en las horas en que vigila la regla.',
+		'Is outside all of the fences that are chosen, at the times at which the rule watches.',
 	],
 	'State of charge of the traction battery below the threshold.': ['Ladestand der Fahrbatterie unter der Schwelle.', 'Carga de la batería de tracción por debajo del umbral.'],
 	'Fuel in the tank below the threshold.': ['Kraftstoff im Tank unter der Schwelle.', 'Combustible del depósito por debajo del umbral.'],
@@ -440,15 +453,17 @@ const alerts: Sentences = {
 		'Sin noticias durante más del umbral; se avisa hasta un minuto después, con la hora en que ocurrió.',
 	],
 	'Stands with the engine on for the threshold or longer, as two fixes say that stand; raised as of the first, with a later fix that stands or when none has come for two minutes.': [
-		'Steht so lange wie die Schwelle oder länger mit laufendem Motor, nach zwei Positionen im Stand; gemeldet ab der ersten, mit einer späteren im Stand oder wenn zwei Minuten lang keine kam.',
-		'Está parado con el motor en marcha el umbral o más, según dos posiciones paradas; se avisa desde la primera, con una posterior parada o cuando no llega ninguna en dos minutos.',
+		'Steht so lange wie die Schwelle oder länger mit laufendem Motor. Gemeldet wird es ab der ersten von zwei Positionen im Stand, mit einer späteren im Stand oder wenn zwei Minuten lang keine kam.',
+		'Está parado con el motor en marcha el umbral o más. Se avisa desde la primera de dos posiciones paradas, con una posterior parada o cuando no llega ninguna en dos minutos.',
+		'Stands with the engine on for the threshold or longer. It is told as of the first of two positions at a standstill, with a later one at a standstill or when none has come for two minutes.',
 	],
 	'Brakes harder than the threshold, or the device says so.': ['Bremst stärker als die Schwelle, oder das Gerät sagt es.', 'Frena más fuerte que el umbral, o lo dice el dispositivo.'],
 	'Accelerates harder than the threshold, or the device says so.': ['Beschleunigt stärker als die Schwelle, oder das Gerät sagt es.', 'Acelera más fuerte que el umbral, o lo dice el dispositivo.'],
 	'Corners harder than the threshold, or the device says so.': ['Nimmt Kurven schärfer als die Schwelle, oder das Gerät sagt es.', 'Toma las curvas más fuerte que el umbral, o lo dice el dispositivo.'],
 	'Moves further than the threshold with the ignition off; or, by two readings in a row of roll_deg or pitch_deg, lies 10 degrees otherwise than it was left (subject tilt); or the device says so by its alarm.': [
-		'Bewegt sich mit ausgeschalteter Zündung weiter als die Schwelle; oder liegt nach zwei Messwerten von roll_deg oder pitch_deg hintereinander 10 Grad anders, als es abgestellt wurde (Gegenstand tilt); oder das Gerät meldet es durch seinen Alarm.',
-		'Se mueve más que el umbral con el encendido apagado; o, según dos lecturas seguidas de roll_deg o pitch_deg, está inclinado 10 grados respecto a como se dejó (objeto tilt); o lo dice el dispositivo con su alarma.',
+		'Bewegt sich mit ausgeschalteter Zündung weiter als die Schwelle; oder steht nach zwei Messwerten hintereinander um 10 Grad anders geneigt, als es abgestellt wurde; oder das Gerät meldet es.',
+		'Se mueve más que el umbral con el encendido apagado; o, según dos lecturas seguidas, está inclinado 10 grados respecto a como se dejó; o lo comunica el dispositivo.',
+		'Moves further than the threshold with the ignition off; or, by two readings in a row, is tilted by 10 degrees from how it was left; or the device reports it.',
 	],
 	'Moves while no booking, block or work order holds it: buffers of bookings count, and so does what is not back yet.': [
 		'Bewegt sich, während keine Buchung, keine Sperre und kein Arbeitsauftrag es belegt: Puffer von Buchungen zählen mit, und was noch nicht zurück ist, auch.',
@@ -459,8 +474,9 @@ const alerts: Sentences = {
 		'Se recogió y no ha vuelto tanto tiempo después del final de su reserva.',
 	],
 	'The device reports a fault, a fuel leak or a temperature by an alarm; or sos, jamming, tampering, removing, gpsAntennaCut or powerCut, as long as no rule of their own kind watches the vehicle.': [
-		'Das Gerät meldet durch einen Alarm einen Fehler, auslaufenden Kraftstoff oder eine Temperatur; oder sos, jamming, tampering, removing, gpsAntennaCut oder powerCut, solange keine Regel der eigenen Art auf das Fahrzeug achtet.',
-		'El dispositivo avisa con una alarma de una avería, una fuga de combustible o una temperatura; o de sos, jamming, tampering, removing, gpsAntennaCut o powerCut, mientras ninguna regla de su propio tipo vigile el vehículo.',
+		'Das Gerät meldet einen Fehler, auslaufenden Kraftstoff oder eine Temperatur; oder einen Hilferuf, eine Störung, eine Manipulation oder fehlenden Strom, solange keine Regel der eigenen Art auf das Fahrzeug achtet.',
+		'El dispositivo avisa de una avería, una fuga de combustible o una temperatura; o de una petición de ayuda, una interferencia, una manipulación o falta de corriente, mientras ninguna regla de su propio tipo vigile el vehículo.',
+		'The device reports a fault, a fuel leak or a temperature; or a call for help, jamming, tampering or a loss of power, as long as no rule of their own kind watches the vehicle.',
 	],
 	'The odometer jumps by more than the threshold.': ['Der Kilometerstand springt um mehr als die Schwelle.', 'El cuentakilómetros salta más que el umbral.'],
 	'The device reports a crash.': ['Das Gerät meldet einen Unfall.', 'El dispositivo avisa de un accidente.'],
@@ -475,46 +491,59 @@ const alerts: Sentences = {
 	'A booking of the vehicle overlaps another.': ['Eine Buchung des Fahrzeugs überschneidet sich mit einer anderen.', 'Una reserva del vehículo se solapa con otra.'],
 	'Reaches a stop of its route plan.': ['Erreicht einen Halt seines Routenplans.', 'Llega a una parada de su plan de ruta.'],
 	'Has not reached a stop of its route plan by arrive_until and the threshold.': [
-		'Hat einen Halt seines Routenplans bis arrive_until und die Schwelle darüber nicht erreicht.',
-		'No ha llegado a una parada de su plan de ruta antes de arrive_until más el umbral.',
+		'Hat einen Halt seines Routenplans noch nicht erreicht, wenn die späteste Ankunft um die Schwelle überschritten ist.',
+		'No ha llegado a una parada de su plan de ruta cuando la hora límite de llegada se ha superado en el umbral.',
+		'Has not reached a stop of its route plan when the latest arrival is past by the threshold.',
 	],
 	'Was seen off the corridor of its route plan, and not on it again for the threshold or longer.': [
 		'Wurde außerhalb des Korridors seines Routenplans gesehen und so lange wie die Schwelle oder länger nicht wieder darin.',
 		'Se vio fuera del corredor de su plan de ruta y no ha vuelto a él durante el umbral o más.',
 	],
-	"Somebody calls for help: the device's alarm sos.": ['Jemand ruft um Hilfe: der Alarm sos des Geräts.', 'Alguien pide ayuda: la alarma sos del dispositivo.'],
+	"Somebody calls for help: the device's alarm sos.": [
+		'Jemand ruft um Hilfe, und das Gerät meldet es.',
+		'Alguien pide ayuda y el dispositivo lo comunica.',
+		'Somebody calls for help, and the device reports it.',
+	],
 	'The device reports that its radio or GNSS is jammed.': ['Das Gerät meldet, dass sein Funk oder GNSS gestört wird.', 'El dispositivo avisa de que se interfiere su radio o su GNSS.'],
 	'The device reports that it is tampered with or taken off, or that its antenna was cut: the alarms tampering, removing and gpsAntennaCut.': [
-		'Das Gerät meldet, dass es manipuliert oder abgenommen oder dass seine Antenne gekappt wurde: die Alarme tampering, removing und gpsAntennaCut.',
-		'El dispositivo avisa de que lo manipulan o lo retiran, o de que se cortó su antena: las alarmas tampering, removing y gpsAntennaCut.',
+		'Das Gerät meldet, dass es manipuliert oder abgenommen oder dass seine Antenne gekappt wurde.',
+		'El dispositivo avisa de que lo manipulan o lo retiran, o de que se cortó su antena.',
+		'The device reports that it is tampered with or taken off, or that its antenna was cut.',
 	],
 	"The device lost the vehicle's power, or was switched off: the alarms powerCut and powerOff.": [
-		'Das Gerät hat den Strom des Fahrzeugs verloren oder wurde abgeschaltet: die Alarme powerCut und powerOff.',
-		'El dispositivo perdió la corriente del vehículo o se apagó: las alarmas powerCut y powerOff.',
+		'Das Gerät hat den Strom des Fahrzeugs verloren oder wurde abgeschaltet.',
+		'El dispositivo perdió la corriente del vehículo o se apagó.',
+		"The device lost the vehicle's power, or was switched off.",
 	],
 	"The device's supply or its own battery is low: the alarms lowPower and lowBattery.": [
-		'Die Versorgung des Geräts oder seine eigene Batterie ist schwach: die Alarme lowPower und lowBattery.',
-		'La alimentación del dispositivo o su propia batería está baja: las alarmas lowPower y lowBattery.',
+		'Die Versorgung des Geräts oder seine eigene Batterie ist schwach.',
+		'La alimentación del dispositivo o su propia batería está baja.',
+		"The device's supply or its own battery is low.",
 	],
 	"A signal is what the rule's member signal asks: above, below, between, outside, equals, changed. The alert's subject is the signal, and its values are in the signal's unit.": [
-		'Ein Signal ist so, wie die Regel es fragt: über, unter, zwischen, außerhalb, gleich oder geändert. Gegenstand des Alarms ist das Signal, seine Werte sind in dessen Einheit.',
-		'Una señal es como pregunta la regla: por encima, por debajo, entre, fuera, igual o cambiada. El objeto de la alerta es la señal, y sus valores están en la unidad de esta.',
+		'Ein Signal ist so, wie die Regel es fragt: über, unter, zwischen, außerhalb, gleich oder geändert. Der Alarm nennt das Signal, seine Werte sind in dessen Einheit.',
+		'Una señal es como pregunta la regla: por encima, por debajo, entre, fuera, igual o cambiada. La alerta nombra la señal, y sus valores están en la unidad de esta.',
+		"A signal is what the rule asks: above, below, between, outside, equal or changed. The alert names the signal, and its values are in the signal's unit.",
 	],
 	'The level in the tank has fallen by more than what may have been used and the threshold together, and stays there: known with the first reading that comes five minutes or more after the one that showed it. The subject is standing or driving. Without fuel_capacity_gal a vehicle that tells litres is held to have a tank of 60 litres.': [
-		'Der Stand im Tank ist um mehr gefallen, als verbraucht worden sein kann, und die Schwelle dazu, und bleibt so: bekannt mit dem ersten Messwert, der fünf Minuten oder mehr nach dem kommt, der es zeigte. Gegenstand ist standing oder driving. Ohne fuel_capacity_gal gilt für ein Fahrzeug, das Liter meldet, ein Tank von 60 Litern.',
-		'El nivel del depósito ha bajado más que lo que puede haberse consumido y el umbral juntos, y sigue así: se sabe con la primera lectura que llega cinco minutos o más después de la que lo mostró. El objeto es standing o driving. Sin fuel_capacity_gal, a un vehículo que informa en litros se le supone un depósito de 60 litros.',
+		'Der Stand im Tank ist um mehr gefallen, als verbraucht worden sein kann und die Schwelle dazu, und bleibt so. Bekannt ist es mit dem ersten Messwert, der fünf Minuten oder mehr nach dem kommt, der es zeigte. Der Alarm sagt, ob das Fahrzeug stand oder fuhr. Meldet es Liter und ist die Größe seines Tanks nicht vermerkt, so gilt ein Tank von 60 Litern.',
+		'El nivel del depósito ha bajado más que lo que puede haberse consumido y el umbral juntos, y sigue así. Se sabe con la primera lectura que llega cinco minutos o más después de la que lo mostró. La alerta dice si el vehículo estaba parado o en marcha. Si informa en litros y no consta el tamaño de su depósito, se le suponen 60 litros.',
+		'The level in the tank has fallen by more than what may have been used and the threshold together, and stays there. It is known with the first reading that comes five minutes or more after the one that showed it. The alert says whether the vehicle stood or was driven. If it reports litres and the size of its tank is not noted, the tank counts as one of 60 litres.',
 	],
 	'The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. As with fuel_drop.': [
-		'Der Stand im Tank ist um mehr als die Schwelle gestiegen und bleibt so: Jemand hat getankt. Sonst wie bei fuel_drop.',
-		'El nivel del depósito ha subido más que el umbral y sigue así: alguien ha repostado. Por lo demás, como fuel_drop.',
+		'Der Stand im Tank ist um mehr als die Schwelle gestiegen und bleibt so: Jemand hat getankt. Bekannt ist es mit dem ersten Messwert, der fünf Minuten oder mehr nach dem kommt, der es zeigte.',
+		'El nivel del depósito ha subido más que el umbral y sigue así: alguien ha repostado. Se sabe con la primera lectura que llega cinco minutos o más después de la que lo mostró.',
+		'The level in the tank has risen by more than the threshold, and stays there: somebody has refuelled. It is known with the first reading that comes five minutes or more after the one that showed it.',
 	],
 	"Two vehicles of the rule's scope are not farther from each other than the threshold, or with relation apart farther, for min_duration_s. Every pair of at most {n} vehicles; of more with the scope's tags, those with the lowest ids. The alert is one of the vehicle with the lower id, its subject is the other. It is known when both have reported a place of after it, so it comes later by their reporting interval, and while one is silent it goes on. Between places it is judged as /v1/reports/proximity says.": [
-		'Zwei Fahrzeuge der Regel sind min_duration_s lang nicht weiter als die Schwelle voneinander entfernt, oder bei der Beziehung apart weiter. Jedes Paar von höchstens {n} Fahrzeugen; von mehr Fahrzeugen mit den Schlagworten die mit den niedrigsten IDs. Der Alarm ist einer des Fahrzeugs mit der niedrigeren ID, sein Gegenstand ist das andere. Er ist bekannt, wenn beide einen Ort danach gemeldet haben, kommt also um ihren Meldeabstand später, und solange eines schweigt, dauert er an. Zwischen Orten wird geurteilt, wie /v1/reports/proximity es sagt.',
-		'Dos vehículos de la regla no están más lejos uno de otro que el umbral, o con la relación apart están más lejos, durante min_duration_s. Cada par de {n} vehículos como máximo; si hay más con las etiquetas, los de ID más bajo. La alerta es del vehículo con el ID menor y su objeto es el otro. Se sabe cuando ambos han informado de un lugar posterior, así que llega más tarde según su intervalo de envío, y mientras uno calla, continúa. Entre lugares se juzga como dice /v1/reports/proximity.',
+		'Zwei Fahrzeuge der Regel sind nicht weiter als die Schwelle voneinander entfernt, oder weiter, wenn sie „Voneinander entfernt“ fragt, und das so lange, wie es dauern muss. Geprüft wird jedes Paar von höchstens {n} Fahrzeugen; von mehr Fahrzeugen mit den Schlagwörtern die, die zuerst angelegt wurden. Der Alarm ist einer des zuerst angelegten Fahrzeugs und nennt das andere. Er ist bekannt, wenn beide einen Ort danach gemeldet haben, kommt also um ihren Meldeabstand später, und solange eines schweigt, dauert er an. Zwischen zwei gemeldeten Orten gilt, dass ein Fahrzeug gerade und gleichmäßig fuhr.',
+		'Dos vehículos de la regla no están más lejos uno de otro que el umbral, o lo están si pregunta «Lejos uno del otro», durante el tiempo que debe durar. Se mira cada par de {n} vehículos como máximo; si hay más con las etiquetas, los que se crearon primero. La alerta es del vehículo que se creó primero y nombra al otro. Se sabe cuando ambos han informado de un lugar posterior, así que llega más tarde según su intervalo de envío, y mientras uno calla, continúa. Entre dos lugares comunicados se supone que un vehículo fue recto y de forma uniforme.',
+		'Two vehicles of the rule are not farther from each other than the threshold, or farther if it asks for “Apart”, for as long as it must last. It looks at every pair of at most {n} vehicles; of more with the tags, at those that were added first. The alert is one of the vehicle that was added first, and names the other. It is known when both have reported a place after it, so that it comes later by their reporting interval, and while one is silent it goes on. Between two reported places a vehicle is taken to have gone straight and evenly.',
 	],
 	"The device raises one of the alarms of the rule, or any if it names none. The alert's subject is the alarm, or other when 32 different alarms of the vehicle are told apart already.": [
-		'Das Gerät löst einen der Alarme der Regel aus, oder irgendeinen, wenn sie keinen nennt. Gegenstand des Alarms ist dieser, oder other, wenn schon 32 verschiedene Alarme des Fahrzeugs unterschieden werden.',
-		'El dispositivo activa una de las alarmas de la regla, o cualquiera si no nombra ninguna. El objeto de la alerta es esa alarma, u other cuando ya se distinguen 32 alarmas distintas del vehículo.',
+		'Das Gerät löst einen der Alarme der Regel aus, oder irgendeinen, wenn sie keinen nennt. Der neue Alarm nennt den des Geräts; ab dem 33. verschiedenen eines Fahrzeugs heißt es nur „Sonstiges“.',
+		'El dispositivo activa una de las alarmas de la regla, o cualquiera si no nombra ninguna. La alerta nombra la del dispositivo; a partir de la 33.ª distinta de un vehículo dice solo «Otro».',
+		'The device raises one of the alarms of the rule, or any if it names none. The alert names that of the device; from the 33rd different one of a vehicle on it says only “Other”.',
 	],
 };
 
