@@ -94,7 +94,7 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	await expect(page.getByText('Confirmed', { exact: true })).toBeVisible();
 	await page.getByRole('button', { name: 'Cancel', exact: true }).click();
 	await expect(page.getByText('Cancelling now costs $60.00.')).toBeVisible(); // told, and not done
-	await page.getByRole('button', { name: 'Keep it' }).click();
+	await page.getByRole('button', { name: 'Not now' }).click();
 	await page.getByRole('button', { name: 'Note the hold' }).click();
 	await expect(page.getByText('Authorized', { exact: true })).toBeVisible();
 	await accessible(page);

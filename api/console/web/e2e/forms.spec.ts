@@ -352,7 +352,7 @@ test('a new business sets itself up in a day: a location, a class, a vehicle wit
 	await save();
 	await page.getByRole('link', { name: `Puck ${mark}` }).click();
 	await page.getByRole('button', { name: 'Archive' }).click();
-	await page.getByRole('button', { name: 'Keep it' }).click();
+	await page.getByRole('button', { name: 'Not now' }).click();
 
 	const customer = (await post(request, '/v1/customers', { first_name: 'Noa', last_name: `Setup ${mark}`, licence: { number: 'D7654321', country: 'US', region: 'TX', expires_on: '2031-01-01' } })).id;
 	await show(page, `/bookings/new?customer=${customer}`);

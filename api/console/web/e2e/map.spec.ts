@@ -153,7 +153,7 @@ test('a place that comes while the vehicles are loaded is shown', async ({ page,
 	expect(faults).toEqual([]);
 });
 
-test('an alert comes by itself, and somebody takes note of it', async ({ page, request }) => {
+test('an alert comes by itself, and somebody acknowledges it', async ({ page, request }) => {
 	const faults = watch(page);
 	await enter(page);
 	const drive = await tracked(request, `Hornet ${mark}`, 'PG 3'); // which the page did not know when it began
@@ -168,8 +168,8 @@ test('an alert comes by itself, and somebody takes note of it', async ({ page, r
 	}).toPass({ timeout: 90_000 });
 	await accessible(page);
 	await page.screenshot({ path: test.info().outputPath('alerts.png') });
-	await alert.getByRole('button', { name: 'Take note' }).click();
-	await expect(alert).toContainText('Somebody took note');
+	await alert.getByRole('button', { name: 'Acknowledge' }).click();
+	await expect(alert).toContainText('Acknowledged');
 	await alert.getByRole('button', { name: 'Show on the map' }).click();
 	await expect(page.getByRole('heading', { name: `Hornet ${mark}` })).toBeVisible();
 	expect(faults).toEqual([]);

@@ -74,17 +74,17 @@ test("an operator's day: fence drawn, rule tried, vehicle crosses it, alert ackn
 	await expect(came.first()).toBeVisible({ timeout: 120_000 });
 	await page.screenshot({ path: test.info().outputPath('came.png') });
 	await accessible(page);
-	await came.first().getByRole('button', { name: 'Take note' }).click();
+	await came.first().getByRole('button', { name: 'Acknowledge' }).click();
 	await expect(came).toHaveCount(0);
 	await page.getByRole('link', { name: 'Alerts' }).click();
-	await expect(page.getByRole('listitem').filter({ hasText: 'drive-03' }).first()).toContainText('Somebody took note');
+	await expect(page.getByRole('listitem').filter({ hasText: 'drive-03' }).first()).toContainText('Acknowledged');
 	await driven;
 
 	// It is found again after a reload, by filters that the address keeps; the badge says how many wait, as the interface counts them.
 	await page.goto('/alerts?noted=yes&kind=geofence_enter');
 	await enterAgain(page);
-	await expect(page.getByRole('listitem').filter({ hasText: 'drive-03' }).first()).toContainText('Somebody took note');
-	await expect(page.getByRole('button', { name: 'Taken note of' })).toHaveAttribute('aria-pressed', 'true');
+	await expect(page.getByRole('listitem').filter({ hasText: 'drive-03' }).first()).toContainText('Acknowledged');
+	await expect(page.getByRole('button', { name: 'Acknowledged' })).toHaveAttribute('aria-pressed', 'true');
 	await page.getByRole('button', { name: /^Waiting/ }).click();
 	await expect(page).toHaveURL(/noted=no/);
 	await expect(async () => {

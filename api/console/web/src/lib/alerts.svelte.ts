@@ -10,7 +10,7 @@ class Alerts {
 	all = $state.raw<Alert[]>([]);
 	came = $state.raw<string[]>([]); // ids of those that came while this page was open and nobody has seen to, the newest first
 	withdrawn = $state.raw<ReadonlyMap<string, number>>(new Map()); // by id, the revisions of those that turned out to be none while this page was open
-	waiting = $state(0); // how many nobody has taken note of, as the interface counts them
+	waiting = $state(0); // how many nobody has acknowledged, as the interface counts them
 	misses = $state(0); // grows when something may have been missed, so that lists are to be loaded again
 	fault = $state.raw<Failure | null>(null);
 	#counting: ReturnType<typeof setTimeout> | undefined;
@@ -78,18 +78,19 @@ class Alerts {
 				continue;
 			}
 			gone.delete(alert.id);
-			// An event does not tell who took note: what is known of that stays.
-			by.set(alert.id, known?.acknowledged_at && !alert.acknowledged_at ? { ...alert, acknowledged_at: known.acknowledged_at } : alert);
+			// An event does not tell who acknowledged it: what is known of that stays.
+			by.set(alert.id, known?.acknowledged_at && !alert.acknowledged_at ? { ...alert, acknowledged_at: known.acknowledged_at, acknowledged_by: known.acknowledged_by } : alert);
 		}
 		this.withdrawn = gone;
 		const sorted = [...by.values()].sort((a, b) => Date.parse(b.from ?? '') - Date.parse(a.from ?? ''));
 		this.all = sorted.filter((alert, i) => i < kept || this.#shown.has(alert.id));
 	}
 
-	/** Somebody took note of an alert. */
+	/** Somebody has acknowledged an alert. */
 	noted(id: string, at: string) {
 		this.#stale.delete(id);
 		this.all = this.all.map((alert) => (alert.id === id && !alert.acknowledged_at ? { ...alert, acknowledged_at: at } : alert));
+		if (this.#shown.has(id)) void answered(api.GET('/v1/alerts/{id}', { params: { path: { id } } })).then((alert) => this.take([alert])).catch(() => {}); // who it was is not told
 		this.#count();
 	}
 

@@ -1,8 +1,9 @@
 // The words for kinds of alerts and of driving events, and for what rules ask of signals.
 
 export const alertStates: Record<'en' | 'de' | 'es', Record<string, string>> = {
-	en: { sos: 'Call for help', odometer_jump: 'Odometer leap', device_offline: 'Tracker offline' },
+	en: { 'subject:tilt': 'Tilted', 'subject:standing': 'While standing', 'subject:driving': 'While driving', sos: 'Call for help', odometer_jump: 'Odometer leap', device_offline: 'Tracker offline' },
 	de: {
+		'subject:tilt': 'Geneigt', 'subject:standing': 'Im Stand', 'subject:driving': 'Während der Fahrt',
 		speeding: 'Zu schnell', geofence_speeding: 'Zu schnell in einer Zone', geofence_enter: 'Kommt in eine Zone', geofence_exit: 'Verlässt eine Zone',
 		geofence_dwell: 'Verweilt in einer Zone', geofence_curfew: 'Außerhalb der Zonen', battery_low: 'Wenig Ladung', fuel_low: 'Wenig Kraftstoff',
 		voltage_low: 'Schwache Starterbatterie', device_offline: 'Tracker offline', idling: 'Steht mit laufendem Motor', harsh_braking: 'Hartes Bremsen',
@@ -15,6 +16,7 @@ export const alertStates: Record<'en' | 'de' | 'es', Record<string, string>> = {
 		outside: 'außerhalb von', equals: 'gleich', changed: 'geändert',
 	},
 	es: {
+		'subject:tilt': 'Inclinado', 'subject:standing': 'Parado', 'subject:driving': 'En marcha',
 		speeding: 'Exceso de velocidad', geofence_speeding: 'Exceso de velocidad en una zona', geofence_enter: 'Entra en una zona',
 		geofence_exit: 'Sale de una zona', geofence_dwell: 'Permanece en una zona', geofence_curfew: 'Fuera de las zonas', battery_low: 'Batería baja',
 		fuel_low: 'Poco combustible', voltage_low: 'Batería de arranque débil', device_offline: 'Rastreador sin conexión', idling: 'Parado con el motor en marcha',

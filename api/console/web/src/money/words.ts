@@ -62,7 +62,7 @@ const short: Words = {
 
 const figures: Pair = {
 	accepted: ['Angenommen', 'Aceptados'], accumulated: ['Bisher abgeschrieben', 'Amortizado hasta ahora'], acceleration: ['Starkes Beschleunigen', 'Aceleraciones bruscas'],
-	acknowledged: ['Zur Kenntnis genommen', 'Vistas'], acknowledged_share: ['Zur Kenntnis genommen', 'Vistas'], acquisition_12: ['Anschaffungen, 12 Monate', 'Compras, 12 meses'],
+	acknowledged: ['Bestätigt', 'Confirmadas'], acknowledged_share: ['Anteil bestätigt', 'Parte confirmada'], acquisition_12: ['Anschaffungen, 12 Monate', 'Compras, 12 meses'],
 	acquisition_cost: ['Anschaffungskosten', 'Coste de compra'], alerted_vehicles: ['Fahrzeuge mit Alarm', 'Vehículos con alerta'], amount: ['Betrag', 'Importe'],
 	average_fleet: ['Flotte im Mittel', 'Flota media'], balance: ['Saldo', 'Saldo'], billed: ['Berechnet', 'Facturado'], billed_days: ['Berechnete Tage', 'Días facturados'],
 	billed_utilization: ['Auslastung nach Tagen', 'Utilización facturada'], blocked: ['Gesperrt', 'Bloqueados'], book_value: ['Buchwert', 'Valor contable'],

@@ -27,7 +27,7 @@ const de: Record<Text, string> = {
 	loading: 'Lädt …',
 	nothing: 'Dieser Link zeigt nichts: Er ist abgelaufen, wurde widerrufen oder ist nicht vollständig. Bitten Sie um einen neuen.',
 	failed: 'Der Server antwortet nicht. Diese Seite versucht es von selbst wieder.',
-	notBegun: 'Die Miete hat noch nicht begonnen. Der Ort wird ab der Übergabe gezeigt.',
+	notBegun: 'Die Miete hat noch nicht begonnen. Der Ort wird ab der Abholung gezeigt.',
 	ended: 'Die Miete ist zu Ende. Der Ort wird nicht mehr gezeigt.',
 	nowhere: 'Noch ist kein Ort bekannt.',
 	seen: 'Gesehen {t}',
