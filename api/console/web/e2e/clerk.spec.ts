@@ -157,7 +157,7 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	await page.getByRole('button', { name: 'Note the payment' }).click();
 	await expect(page.getByText('Paid', { exact: true }).first()).toBeVisible();
 	await page.getByRole('button', { name: 'Make the agreement' }).click();
-	const agreement = page.getByRole('listitem').filter({ hasText: /^Agreement / });
+	const agreement = page.getByRole('listitem').filter({ hasText: /^Rental agreement / });
 	const file = page.waitForEvent('download');
 	await agreement.getByRole('button', { name: 'PDF' }).click();
 	expect((await file).suggestedFilename()).toMatch(/\.pdf$/);
@@ -263,7 +263,7 @@ test("a booking's papers are made, each can be had as a PDF, and they are found 
 	await expect(page.getByRole('button', { name: 'Make the agreement' })).toBeVisible();
 	await expect(papers).toHaveCount(0);
 	await page.getByRole('button', { name: 'Make the agreement' }).click();
-	await expect(paper('Agreement')).toBeVisible();
+	await expect(paper('Rental agreement')).toBeVisible();
 	await page.getByRole('button', { name: 'Make an invoice' }).click();
 	await expect(paper('Invoice')).toContainText('Open');
 	await page.getByRole('button', { name: 'Take a payment' }).click();
@@ -271,11 +271,11 @@ test("a booking's papers are made, each can be had as a PDF, and they are found 
 	await page.getByRole('button', { name: /^Make a receipt for/ }).click();
 	await expect(paper('Receipt')).toBeVisible();
 	await expect(papers).toHaveCount(3);
-	for (const name of ['Agreement', 'Invoice', 'Receipt']) {
+	for (const name of ['Rental agreement', 'Invoice', 'Receipt']) {
 		const file = page.waitForEvent('download');
 		await paper(name).getByRole('button', { name: 'PDF' }).click();
 		expect((await readFile(await (await file).path())).subarray(0, 5).toString()).toBe('%PDF-');
-		const number = (await paper(name).innerText()).split(/\s+/)[1];
+		const number = (await paper(name).innerText()).slice(name.length).trim().split(/\s+/)[0];
 		expect((await file).suggestedFilename()).toBe(`${number}.pdf`);
 	}
 	await accessible(page);
