@@ -238,7 +238,7 @@ test('what was changed of a record stands on its page: by whom, when, what it wa
 	const german = await context.newPage();
 	const found = watch(german);
 	await enter(german, `/bookings/${booking}?history=1`);
-	const changed = german.getByRole('listitem').filter({ hasText: 'Notizen' });
+	const changed = german.getByRole('listitem').filter({ hasText: 'Notizen' }).filter({ hasText: '→' }); // in the history, and not in the timeline
 	await expect(changed).toContainText('Rückgabe');
 	await expect(changed).toContainText('Miete: 180,00');
 	await expect(german.getByRole('listitem').filter({ hasText: /^Geplante Rückgabe .* statt / })).toBeVisible();

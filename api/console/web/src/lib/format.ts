@@ -260,8 +260,9 @@ export function measured(value: number, unit: string): string {
 /** What an input holds for a value of the interface. */
 export function unitInput(value: number | null | undefined, unit: string): string {
 	if (value == null) return '';
-	const { factor, offset = 0 } = readingOf(unit);
-	return String(Math.round((value * factor + offset) * 100) / 100);
+	const { unit: name, factor, offset = 0 } = readingOf(unit);
+	const read = value * factor + offset;
+	return String(name === 'ft' ? Math.round(read) : Math.round(read * 100) / 100); // nobody draws by parts of a foot
 }
 
 /** The value of the interface that somebody typed. What an input was given and nobody changed is what it was, unrounded. */
