@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/motorpool/fleet"
@@ -25,9 +26,10 @@ var (
 		record.AlertRuleFields
 		fences []string // by name
 	}{
-		{AlertRuleFields: record.AlertRuleFields{Name: "Faster than 65 mph", Kind: "speeding", ThresholdMph: new(65.0)}},
+		{AlertRuleFields: record.AlertRuleFields{Name: "Faster than 65 mph", Kind: "speeding", ThresholdMph: new(65.0),
+			CooldownS: 30 * 60}},
 		{AlertRuleFields: record.AlertRuleFields{Name: "Too fast at the university", Kind: "geofence_speeding",
-			ThresholdMph: new(5.0)}, fences: []string{"University"}},
+			ThresholdMph: new(5.0), CooldownS: 30 * 60}, fences: []string{"University"}},
 		{AlertRuleFields: record.AlertRuleFields{Name: "Out of the yard", Kind: "geofence_exit", Severity: "info"},
 			fences: []string{"South yard"}},
 		{AlertRuleFields: record.AlertRuleFields{Name: "To be charged", Kind: "battery_low", ThresholdPct: new(10.0),
@@ -42,7 +44,7 @@ func (r *records) watch(ctx context.Context, account fleet.AccountID) error {
 	for _, f := range demoFences {
 		body := record.Geofence{GeofenceFields: f}
 		if faults, err := track.JudgeGeometry(&body); err != nil || len(faults) > 0 {
-			return fmt.Errorf("the demo's fence %q: %v %w", f.Name, faults, err)
+			return errors.Join(err, fleet.Invalid(faults...))
 		}
 		if _, _, err := fences.Ensure(ctx, commandLine, account, idOf(f.Name), body); err != nil {
 			return fmt.Errorf("make the fence %q: %w", f.Name, err)

@@ -38,7 +38,8 @@ export function area(km2: number): string {
 export function addressText(address: string): string {
 	const afar = fromAfar(address);
 	if (!afar) return address;
-	return say('nearTown', { d: distance(afar.km / kmPerMile), w: say('points').split(' ')[afar.point] ?? '', p: afar.town });
+	const away = settings.units === 'metric' ? `${number(afar.km)} km` : distance(afar.km / kmPerMile);
+	return say('nearTown', { d: away, w: say('points').split(' ')[afar.point] ?? '', p: afar.town });
 }
 
 export function percent(value: number | null | undefined, digits = 0): string {

@@ -1,5 +1,6 @@
 import { answered, api, everyPage, listed, type Schemas } from './api';
 import { fleet, named } from './fleet.svelte';
+import { session } from './session.svelte';
 import { say } from './settings.svelte';
 
 // Names of what records point at. They are asked for once, when a page first shows one.
@@ -54,8 +55,8 @@ class Names {
 
 	/** Who did something: a person, a key, or what did it by itself. */
 	actor(id: string): string {
-		if (id.startsWith('usr_')) return this.of('users', id);
-		if (id.startsWith('key_')) return this.of('api_keys', id);
+		if (id.startsWith('usr_')) return session.may('users:manage') ? this.of('users', id) : say('actorPerson');
+		if (id.startsWith('key_')) return session.may('keys:manage') ? this.of('api_keys', id) : say('actorKey');
 		const others = { cli: 'actorCli', system: 'actorSystem', demo: 'actorDemo' } as const;
 		return id in others ? say(others[id as keyof typeof others]) : id;
 	}

@@ -112,7 +112,7 @@ function sentenceOf(text: string, seen: Seen): Told {
 	return told;
 }
 
-const longest = 4000; // letters of a text that is looked at
+const longest = 1200; // letters of a text that is looked at: each gap of any text makes the look longer
 
 /** A text of the interface as people read it, and its language where that is not the page's. */
 export function told(text: string | null | undefined): { text: string; lang?: 'en' } {

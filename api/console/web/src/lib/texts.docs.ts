@@ -49,8 +49,6 @@ const en = {
 	docsFile: 'File',
 	docsUsedBy: 'Where it is used',
 	docsWhenCode: 'Codes in errors',
-	docsMeaning: 'Meaning',
-	docsMap: 'To the fleet',
 };
 
 export type DocsText = keyof typeof en;
@@ -104,8 +102,6 @@ const de: Record<DocsText, string> = {
 	docsFile: 'Datei',
 	docsUsedBy: 'Wo es vorkommt',
 	docsWhenCode: 'Codes in errors',
-	docsMeaning: 'Bedeutung',
-	docsMap: 'Zur Flotte',
 };
 
 const es: Record<DocsText, string> = {
@@ -157,8 +153,6 @@ const es: Record<DocsText, string> = {
 	docsFile: 'Archivo',
 	docsUsedBy: 'Dónde se usa',
 	docsWhenCode: 'Códigos en errors',
-	docsMeaning: 'Significado',
-	docsMap: 'A la flota',
 };
 
 export const docsTexts = { en, de, es };

@@ -416,6 +416,8 @@ const en = {
 	actorCli: 'the operator, by command',
 	actorSystem: 'by itself',
 	actorDemo: 'the demo',
+	actorPerson: 'a person',
+	actorKey: 'a program',
 };
 
 type Own = keyof typeof en;
@@ -829,6 +831,8 @@ const de: Record<Own, string> = {
 	actorCli: 'der Betreiber, per Befehl',
 	actorSystem: 'von selbst',
 	actorDemo: 'die Vorführung',
+	actorPerson: 'eine Person',
+	actorKey: 'ein Programm',
 };
 
 const es: Record<Own, string> = {
@@ -1240,6 +1244,8 @@ const es: Record<Own, string> = {
 	actorCli: 'el operador, por orden',
 	actorSystem: 'por sí solo',
 	actorDemo: 'la demostración',
+	actorPerson: 'una persona',
+	actorKey: 'un programa',
 };
 
 /**

@@ -23,6 +23,7 @@ interface Revised {
 class Undo {
 	offered = $state.raw<(() => Promise<object>) | null>(null);
 	back = $state(false); // it was taken back
+	told = $state(''); // what is not as it was all the same
 	fault = $state.raw<Failure | null>(null);
 	turn = $state(0); // grows when something was taken back: the page that is shown then shows it
 
@@ -31,11 +32,17 @@ class Undo {
 	 * and not if the caller says that something of it cannot be as it was.
 	 */
 	async change<T extends object & Revised>(was: (object & Revised) | null, patch: object,
-		send: (patch: unknown, headers: Record<string, string>) => Promise<{ data?: T; error?: unknown; response: Response }>, possible = true): Promise<T> {
+		send: (patch: unknown, headers: Record<string, string>) => Promise<{ data?: T; error?: unknown; response: Response }>, { possible = true, told = () => '' }: { possible?: boolean; told?: (now: T) => string } = {}): Promise<T> {
 		const now = await answered(send(patch, {}));
 		this.drop();
 		const back = backOf(patch, was);
-		if (possible && now.revision === (was?.revision ?? 0) + 1) this.offered = () => answered(send(back, { 'If-Match': `"r${now.revision}"` }));
+		if (possible && now.revision === (was?.revision ?? 0) + 1) {
+			this.offered = async () => {
+				const undone = await answered(send(back, { 'If-Match': `"r${now.revision}"` }));
+				this.told = told(undone);
+				return undone;
+			};
+		}
 		return now;
 	}
 
@@ -60,6 +67,7 @@ class Undo {
 	drop() {
 		this.offered = null;
 		this.back = false;
+		this.told = '';
 		this.fault = null;
 	}
 }
