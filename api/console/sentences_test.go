@@ -77,11 +77,17 @@ var (
 	identifier = regexp.MustCompile(`[a-z]_[a-z]|[a-z][A-Z]|/v\d|\{i`)
 )
 
+// The catalogues of the console: of sentences, and of what figures of reports mean.
+const (
+	ofSentences = "texts.sentences.ts"
+	ofFigures   = "texts.figures.ts"
+)
+
 // catalogue reads what the console knows: each sentence or phrase in English, with its gaps alike, and how it is said
 // in German, in Spanish, and in English if people are to read other words.
-func catalogue(t *testing.T) map[string][4]string {
+func catalogue(t *testing.T, file string) map[string][4]string {
 	t.Helper()
-	text, err := os.ReadFile("web/src/lib/texts.sentences.ts")
+	text, err := os.ReadFile("web/src/lib/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +102,7 @@ func catalogue(t *testing.T) map[string][4]string {
 		known[braces.ReplaceAllString(said[0], "{}")] = said
 	}
 	if all := len(key.FindAll(text, -1)); len(found) != all || all == 0 {
-		t.Fatalf("%d of the %d sentences of the catalogue can be read", len(found), all)
+		t.Fatalf("%d of the %d sentences of %s can be read", len(found), all, file)
 	}
 	return known
 }
@@ -104,7 +110,7 @@ func catalogue(t *testing.T) map[string][4]string {
 // A sentence that the interface composes and the console does not know is shown in English to people who chose another
 // language: it gets its words in texts.sentences.ts, or a reason above why it needs none.
 func TestTheConsoleKnowsTheSentencesOfTheInterface(t *testing.T) {
-	known := catalogue(t)
+	known := catalogue(t, ofSentences)
 	for path, names := range composed {
 		for _, text := range textsOf(t, path, names) {
 			if _, whole := known[text]; whole || unsaid[text] != "" {
@@ -131,6 +137,35 @@ func TestTheConsoleKnowsTheSentencesOfTheInterface(t *testing.T) {
 	}
 }
 
+// What a figure of a report means gets its words in texts.figures.ts, unless it is a sentence that other pages know too.
+// They are looked up as a whole.
+func TestTheConsoleKnowsWhatFiguresMean(t *testing.T) {
+	known, figures := catalogue(t, ofSentences), catalogue(t, ofFigures)
+	meant := map[string]bool{}
+	for _, name := range report.Names() {
+		for _, f := range report.Named(name).Figures {
+			meant[f.About] = true
+			_, own := figures[f.About]
+			if _, other := known[f.About]; !own && !other {
+				t.Errorf("%s of the report %s means %q, which the console does not know", f.Name, name, f.About)
+			}
+		}
+	}
+	for about, said := range figures {
+		if !meant[about] {
+			t.Errorf("no figure means %q any more", about)
+		}
+		if _, other := known[about]; other {
+			t.Errorf("%q is in %s too", about, ofSentences)
+		}
+		for _, text := range said[1:] {
+			if identifier.MatchString(text) {
+				t.Errorf("%q names an identifier or a path", text)
+			}
+		}
+	}
+}
+
 // A translation has the gaps of its sentence, so that nothing is lost but an id. People read no identifiers.
 func TestTranslationsHaveTheGapsOfTheirSentences(t *testing.T) {
 	names := func(text string) []string {
@@ -138,7 +173,7 @@ func TestTranslationsHaveTheGapsOfTheirSentences(t *testing.T) {
 		slices.Sort(all)
 		return slices.DeleteFunc(all, func(gap string) bool { return strings.HasPrefix(gap, "{i") })
 	}
-	for _, said := range catalogue(t) {
+	for _, said := range catalogue(t, ofSentences) {
 		for _, text := range append(said[1:3:3], cmp.Or(said[3], said[0])) {
 			if !slices.Equal(names(text), names(said[0])) {
 				t.Errorf("%q has other gaps than %q", text, said[0])

@@ -114,8 +114,10 @@ function sentenceOf(text: string, seen: Seen): Told {
 
 const longest = 1200; // letters of a text that is looked at: each gap of any text makes the look longer
 
-/** A text of the interface as people read it, and its language where that is not the page's. */
-export function told(text: string | null | undefined): { text: string; lang?: 'en' } {
+/** A text of the interface as people read it, and its language where that is not the page's. Some pages know more: among, as a whole. */
+export function told(text: string | null | undefined, among?: Sentences): { text: string; lang?: 'en' } {
+	const whole = text ? among?.[text] : undefined;
+	if (text && whole) return { text: { en: whole[2] ?? text, de: whole[0], es: whole[1] }[settings.language] };
 	const own = !text || text.length > longest ? undefined : sentenceOf(text, new Map());
 	if (own !== undefined) return { text: own };
 	return { text: text ?? '', ...(text && settings.language !== 'en' ? { lang: 'en' as const } : {}) };

@@ -2,7 +2,7 @@ import { words } from '../lib/format';
 import { settings } from '../lib/settings.svelte';
 
 // The words for reports, their figures and groups, in German and Spanish; in English their names say it. What a figure
-// means is told by the interface, in English.
+// means is told by the interface, and said in lib/texts.figures.ts.
 
 type Words = Record<string, [en: string, de: string, es: string]>;
 type Pair = Record<string, [de: string, es: string]>;

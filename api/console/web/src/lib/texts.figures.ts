@@ -1,0 +1,872 @@
+// What the figures of reports mean, as their definitions say it in English (schemas/queries/finance/report_*.sql), and how that is said in
+// German and Spanish. They are whole sentences without gaps, and a catalogue of their own, as one page alone needs them.
+// api/console/sentences_test.go holds them against the definitions.
+
+import type { Sentences } from './texts.sentences';
+
+export const figures: Sentences = {
+	'Alerts that began.': ['Alarme, die begannen.', 'Alertas que empezaron.'],
+	'Of these, critical ones.': ['Davon kritische.', 'De ellas, las críticas.'],
+	'Of these, warnings.': ['Davon Warnungen.', 'De ellas, las advertencias.'],
+	'Of these, those for information.': ['Davon Hinweise.', 'De ellas, las informativas.'],
+	'Of these, alerts that somebody has acknowledged.': ['Davon Alarme, die jemand bestätigt hat.', 'De ellas, las que alguien ha confirmado.'],
+	'Of these, alerts that go on.': ['Davon Alarme, die noch andauern.', 'De ellas, las que siguen abiertas.'],
+	'Seconds that they lasted, of those that go on as far as is known.': [
+		'Wie lange sie insgesamt dauerten; bei noch andauernden, soweit bekannt.',
+		'Cuánto duraron en total; las que siguen abiertas, hasta donde se sabe.',
+	],
+	'Vehicles that had one.': ['Fahrzeuge, die einen Alarm hatten.', 'Vehículos que tuvieron alguna.'],
+	'Acknowledged alerts of all.': ['Anteil der bestätigten Alarme an allen.', 'Proporción de alertas confirmadas sobre el total.'],
+	'Seconds of an alert, on average.': ['Dauer eines Alarms im Mittel.', 'Duración media de una alerta.'],
+	'What stood before the first day of the span.': ['Was vor dem ersten Tag des Zeitraums dastand.', 'Lo que había antes del primer día del periodo.'],
+	'What was added in the span.': ['Was im Zeitraum dazukam.', 'Lo que se añadió en el periodo.'],
+	'What stands at the end of its last day.': ['Was am Ende des letzten Tages dasteht.', 'Lo que hay al final del último día.'],
+	'Bookings made in the span, holds that nobody confirmed among them.': [
+		'Im Zeitraum gemachte Buchungen, auch Vormerkungen, die niemand bestätigt hat.',
+		'Reservas hechas en el periodo, también las provisionales que nadie confirmó.',
+	],
+	'Of these, holds that lapsed.': ['Davon verfallene Vormerkungen.', 'De ellas, reservas provisionales que caducaron.'],
+	'Of these, holds that nobody has confirmed yet.': ['Davon Vormerkungen, die noch niemand bestätigt hat.', 'De ellas, reservas provisionales que nadie ha confirmado aún.'],
+	'Those that were more than a hold: all that were made less those that lapsed or are pending.': [
+		'Buchungen, die mehr als eine Vormerkung waren: alle gemachten ohne die verfallenen und die noch offenen.',
+		'Las que fueron más que una reserva provisional: todas las hechas menos las caducadas y las pendientes.',
+	],
+	'Of these bookings, cancelled ones, whenever that was.': ['Davon stornierte Buchungen, wann immer sie storniert wurden.', 'De estas reservas, las canceladas, fuera cuando fuera.'],
+	'Of these, those that the customer cancelled.': ['Davon vom Kunden storniert.', 'De ellas, las que canceló el cliente.'],
+	'Of these, those that the host cancelled.': ['Davon vom Halter storniert.', 'De ellas, las que canceló el propietario.'],
+	'Of these, those that the staff cancelled.': ['Davon vom Betrieb storniert.', 'De ellas, las que canceló el personal.'],
+	'Of these, those that nobody cancelled by hand, such as those that a channel took back.': [
+		'Davon solche, die niemand von Hand stornierte, etwa weil ein Kanal sie zurücknahm.',
+		'De ellas, las que nadie canceló a mano, como las que retiró un canal.',
+	],
+	'What the bookings were agreed to come to, without taxes, and without what is charged later.': [
+		'Was für die Buchungen vereinbart war, ohne Steuern und ohne das, was später berechnet wird.',
+		'El importe acordado de las reservas, sin impuestos y sin lo que se cobra después.',
+	],
+	'Of this, the value of cancelled ones.': ['Davon der Wert der stornierten.', 'De ello, el valor de las canceladas.'],
+	'Bookings that were made before their pickup. Others were written down afterwards and have no lead time.': [
+		'Buchungen, die vor ihrer Abholung gemacht wurden. Andere wurden nachträglich eingetragen und haben keinen Vorlauf.',
+		'Reservas hechas antes de su recogida. Las demás se anotaron después y no tienen antelación.',
+	],
+	'Seconds from when they were made to the planned pickup.': ['Zeit vom Buchen bis zur geplanten Abholung.', 'Tiempo desde que se hicieron hasta la recogida prevista.'],
+	'Days from when a booking was made to the planned pickup: half of the bookings were made later.': [
+		'Tage vom Buchen bis zur geplanten Abholung: Die Hälfte der Buchungen wurde kurzfristiger gemacht.',
+		'Días desde que se hizo la reserva hasta la recogida prevista: la mitad de las reservas se hizo con menos antelación.',
+	],
+	'Days ahead than which a tenth of the bookings were made earlier.': [
+		'Tage im Voraus: Ein Zehntel der Buchungen wurde noch früher gemacht.',
+		'Días de antelación que una décima parte de las reservas superó.',
+	],
+	'Bookings made less than a day ahead.': ['Buchungen mit weniger als einem Tag Vorlauf.', 'Reservas hechas con menos de un día de antelación.'],
+	'Bookings made one or two days ahead.': ['Buchungen mit einem oder zwei Tagen Vorlauf.', 'Reservas hechas con uno o dos días de antelación.'],
+	'Bookings made three to six days ahead.': ['Buchungen mit drei bis sechs Tagen Vorlauf.', 'Reservas hechas con entre tres y seis días de antelación.'],
+	'Bookings made seven to thirteen days ahead.': ['Buchungen mit sieben bis dreizehn Tagen Vorlauf.', 'Reservas hechas con entre siete y trece días de antelación.'],
+	'Bookings made 14 to 29 days ahead.': ['Buchungen mit 14 bis 29 Tagen Vorlauf.', 'Reservas hechas con entre 14 y 29 días de antelación.'],
+	'Bookings made 30 to 89 days ahead.': ['Buchungen mit 30 bis 89 Tagen Vorlauf.', 'Reservas hechas con entre 30 y 89 días de antelación.'],
+	'Bookings made 90 days ahead or more.': ['Buchungen mit 90 Tagen Vorlauf oder mehr.', 'Reservas hechas con 90 días de antelación o más.'],
+	'Days from when a booking was made to the planned pickup, on average.': [
+		'Tage vom Buchen bis zur geplanten Abholung im Mittel.',
+		'Media de días desde que se hizo la reserva hasta la recogida prevista.',
+	],
+	'Cancelled bookings of those made in the span.': ['Anteil der stornierten an den im Zeitraum gemachten Buchungen.', 'Proporción de reservas canceladas sobre las hechas en el periodo.'],
+	'The value of cancelled bookings of that of all.': ['Anteil des Wertes stornierter Buchungen am Wert aller.', 'Proporción del valor de las reservas canceladas sobre el de todas.'],
+	'Bookings that the customer cancelled of all.': ['Anteil der vom Kunden stornierten Buchungen an allen.', 'Proporción de reservas que canceló el cliente sobre el total.'],
+	'Bookings that the host cancelled of all.': ['Anteil der vom Halter stornierten Buchungen an allen.', 'Proporción de reservas que canceló el propietario sobre el total.'],
+	'Miles driven, rented or not, whatever the currency of their money.': [
+		'Gefahrene Strecke, vermietet oder nicht, in welcher Währung auch immer das Geld der Fahrzeuge geführt wird.',
+		'Distancia recorrida, en alquiler o no, sea cual sea la moneda de los vehículos.',
+	],
+	'Fuel and charging.': ['Kraftstoff und Laden.', 'Combustible y recarga.'],
+	'Maintenance, repairs and tires.': ['Wartung, Reparaturen und Reifen.', 'Mantenimiento, reparaciones y neumáticos.'],
+	"Energy, maintenance and other costs of driving and renting, owners' shares among them, less tolls and fines that are passed on.": [
+		'Energie, Wartung und andere Kosten von Fahren und Vermieten, auch die Anteile der Halter, ohne Maut und Bußgelder, die weitergegeben werden.',
+		'Energía, mantenimiento y otros costes de circular y alquilar, incluida la parte de los propietarios, menos los peajes y multas que se repercuten.',
+	],
+	'Depreciation, finance, insurance and other costs that are there whether vehicles are driven or not.': [
+		'Abschreibung, Finanzierung, Versicherung und andere Kosten, die anfallen, ob Fahrzeuge fahren oder nicht.',
+		'Amortización, financiación, seguro y otros costes que existen tanto si los vehículos circulan como si no.',
+	],
+	'Variable and fixed cost; what channels keep is not in it.': [
+		'Variable und fixe Kosten; der Anteil der Kanäle ist nicht dabei.',
+		'Costes variables y fijos; lo que retienen los canales no está incluido.',
+	],
+	'All revenue, net of discounts and refunds.': ['Der ganze Umsatz, nach Rabatten und Rückzahlungen.', 'Todos los ingresos, tras descuentos y reembolsos.'],
+	'Variable cost of each mile, in minor units.': ['Variable Kosten je Meile oder Kilometer.', 'Coste variable por milla o kilómetro.'],
+	'Variable and fixed cost of each mile.': ['Variable und fixe Kosten je Meile oder Kilometer.', 'Coste variable y fijo por milla o kilómetro.'],
+	'Fuel and charging for each mile.': ['Kraftstoff und Laden je Meile oder Kilometer.', 'Combustible y recarga por milla o kilómetro.'],
+	'Maintenance, repairs and tires for each mile.': ['Wartung, Reparaturen und Reifen je Meile oder Kilometer.', 'Mantenimiento, reparaciones y neumáticos por milla o kilómetro.'],
+	'Revenue for each mile driven.': ['Umsatz je gefahrene Meile oder gefahrenen Kilometer.', 'Ingresos por milla o kilómetro recorrido.'],
+	'Customers whose first rental ended in the span.': ['Kunden, deren erste Miete im Zeitraum endete.', 'Clientes cuyo primer alquiler terminó en el periodo.'],
+	'What they were billed for in that month, without taxes.': ['Was ihnen in diesem Monat berechnet wurde, ohne Steuern.', 'Lo que se les facturó en ese mes, sin impuestos.'],
+	'Of these customers, those whose first month was 1 month ago or more.': [
+		'Davon Kunden, deren erster Monat 1 Monat oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 1 mes o más.',
+	],
+	'Of these, customers of whom a rental ended 1 month after the first month.': [
+		'Davon Kunden, von denen 1 Monat nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 1 mes después del primer mes.',
+	],
+	'What these rentals come to, without taxes.': ['Was diese Mieten ergeben, ohne Steuern.', 'Lo que suman estos alquileres, sin impuestos.'],
+	'Customers who rented 1 month after their first.': ['Anteil der Kunden, die 1 Monat nach ihrem ersten Monat gemietet haben.', 'Proporción de clientes que alquilaron 1 mes después de su primer mes.'],
+	'Of these customers, those whose first month was 2 months ago or more.': [
+		'Davon Kunden, deren erster Monat 2 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 2 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 2 months after the first month.': [
+		'Davon Kunden, von denen 2 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 2 meses después del primer mes.',
+	],
+	'Customers who rented 2 months after their first.': [
+		'Anteil der Kunden, die 2 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 2 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 3 months ago or more.': [
+		'Davon Kunden, deren erster Monat 3 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 3 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 3 months after the first month.': [
+		'Davon Kunden, von denen 3 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 3 meses después del primer mes.',
+	],
+	'Customers who rented 3 months after their first.': [
+		'Anteil der Kunden, die 3 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 3 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 4 months ago or more.': [
+		'Davon Kunden, deren erster Monat 4 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 4 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 4 months after the first month.': [
+		'Davon Kunden, von denen 4 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 4 meses después del primer mes.',
+	],
+	'Customers who rented 4 months after their first.': [
+		'Anteil der Kunden, die 4 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 4 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 5 months ago or more.': [
+		'Davon Kunden, deren erster Monat 5 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 5 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 5 months after the first month.': [
+		'Davon Kunden, von denen 5 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 5 meses después del primer mes.',
+	],
+	'Customers who rented 5 months after their first.': [
+		'Anteil der Kunden, die 5 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 5 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 6 months ago or more.': [
+		'Davon Kunden, deren erster Monat 6 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 6 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 6 months after the first month.': [
+		'Davon Kunden, von denen 6 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 6 meses después del primer mes.',
+	],
+	'Customers who rented 6 months after their first.': [
+		'Anteil der Kunden, die 6 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 6 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 7 months ago or more.': [
+		'Davon Kunden, deren erster Monat 7 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 7 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 7 months after the first month.': [
+		'Davon Kunden, von denen 7 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 7 meses después del primer mes.',
+	],
+	'Customers who rented 7 months after their first.': [
+		'Anteil der Kunden, die 7 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 7 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 8 months ago or more.': [
+		'Davon Kunden, deren erster Monat 8 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 8 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 8 months after the first month.': [
+		'Davon Kunden, von denen 8 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 8 meses después del primer mes.',
+	],
+	'Customers who rented 8 months after their first.': [
+		'Anteil der Kunden, die 8 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 8 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 9 months ago or more.': [
+		'Davon Kunden, deren erster Monat 9 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 9 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 9 months after the first month.': [
+		'Davon Kunden, von denen 9 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 9 meses después del primer mes.',
+	],
+	'Customers who rented 9 months after their first.': [
+		'Anteil der Kunden, die 9 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 9 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 10 months ago or more.': [
+		'Davon Kunden, deren erster Monat 10 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 10 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 10 months after the first month.': [
+		'Davon Kunden, von denen 10 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 10 meses después del primer mes.',
+	],
+	'Customers who rented 10 months after their first.': [
+		'Anteil der Kunden, die 10 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 10 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 11 months ago or more.': [
+		'Davon Kunden, deren erster Monat 11 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 11 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 11 months after the first month.': [
+		'Davon Kunden, von denen 11 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 11 meses después del primer mes.',
+	],
+	'Customers who rented 11 months after their first.': [
+		'Anteil der Kunden, die 11 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 11 meses después de su primer mes.',
+	],
+	'Of these customers, those whose first month was 12 months ago or more.': [
+		'Davon Kunden, deren erster Monat 12 Monate oder länger zurückliegt.',
+		'De estos clientes, aquellos cuyo primer mes fue hace 12 meses o más.',
+	],
+	'Of these, customers of whom a rental ended 12 months after the first month.': [
+		'Davon Kunden, von denen 12 Monate nach dem ersten Monat eine Miete endete.',
+		'De estos clientes, aquellos de los que un alquiler terminó 12 meses después del primer mes.',
+	],
+	'Customers who rented 12 months after their first.': [
+		'Anteil der Kunden, die 12 Monate nach ihrem ersten Monat gemietet haben.',
+		'Proporción de clientes que alquilaron 12 meses después de su primer mes.',
+	],
+	'Customers of whom a rental ended in the span: those whose vehicle came back.': [
+		'Kunden, von denen im Zeitraum eine Miete endete: deren Fahrzeug zurückkam.',
+		'Clientes de los que terminó un alquiler en el periodo: aquellos cuyo vehículo volvió.',
+	],
+	'Of these, customers with two such rentals or more.': ['Davon Kunden mit zwei oder mehr solchen Mieten.', 'De ellos, clientes con dos o más de estos alquileres.'],
+	'Of these, customers whose first rental ever it was: in the span, or in the time of the row.': [
+		'Davon Kunden, für die es die allererste Miete war: im Zeitraum oder in der Zeit der Zeile.',
+		'De ellos, clientes para los que fue su primer alquiler: en el periodo o en el tiempo de la fila.',
+	],
+	'Of these, customers who had rented before.': ['Davon Kunden, die schon früher gemietet hatten.', 'De ellos, clientes que ya habían alquilado antes.'],
+	'Rentals that ended in the span.': ['Mieten, die im Zeitraum endeten.', 'Alquileres que terminaron en el periodo.'],
+	"Of these, rentals that were not their customer's first.": ['Davon Mieten, die nicht die erste ihres Kunden waren.', 'De ellos, alquileres que no eran el primero de su cliente.'],
+	'What those of these rentals that are in the currency come to without taxes, with all that is posted by now.': [
+		'Was diejenigen dieser Mieten, die in der Währung sind, ohne Steuern ergeben, mit allem, was bis jetzt gebucht ist.',
+		'Lo que suman sin impuestos los de estos alquileres que están en la moneda, con todo lo contabilizado hasta ahora.',
+	],
+	'What the books have of the customers in the currency from their first day through the end of the span: revenue less discounts, refunds and what platforms keep, without taxes and tolls passed on; fees of cancelled bookings too. Null where the books have nothing of any of them; 0 is what came to nothing.': [
+		'Was die Bücher von den Kunden in der Währung haben, von ihrem ersten Tag bis zum Ende des Zeitraums: Umsatz ohne Rabatte, Rückzahlungen und den Anteil der Plattformen, ohne Steuern und weitergegebene Maut; auch Gebühren stornierter Buchungen. Leer, wo die Bücher von keinem von ihnen etwas haben; 0, wenn nichts dabei herauskam.',
+		'Lo que los libros tienen de los clientes en la moneda, desde su primer día hasta el final del periodo: ingresos menos descuentos, reembolsos y lo que retienen las plataformas, sin impuestos ni peajes repercutidos; también las tarifas de reservas canceladas. Vacío donde los libros no tienen nada de ninguno; 0 si el resultado fue nulo.',
+	],
+	'Of the customers, those of whom the books have such: those of whom lifetime_net is.': [
+		'Von den Kunden diejenigen, von denen die Bücher so etwas haben: aus denen das Netto bisher besteht.',
+		'De los clientes, aquellos de los que los libros tienen algo así: de los que se compone el neto total.',
+	],
+	'Customers with two rentals or more of all, in the span.': [
+		'Anteil der Kunden mit zwei oder mehr Mieten im Zeitraum an allen.',
+		'Proporción de clientes con dos o más alquileres en el periodo sobre el total.',
+	],
+	'Customers who had rented before of all.': ['Anteil der Kunden, die schon früher gemietet hatten, an allen.', 'Proporción de clientes que ya habían alquilado antes sobre el total.'],
+	'What a customer has brought in so far, on average of those with bookings in the currency.': [
+		'Was ein Kunde bisher im Mittel eingebracht hat, unter denen mit Buchungen in der Währung.',
+		'Lo que ha aportado hasta ahora un cliente, de media, entre los que tienen reservas en la moneda.',
+	],
+	'Rentals of a customer, on average.': ['Mieten eines Kunden im Mittel.', 'Media de alquileres por cliente.'],
+	'What customers were charged for damage.': ['Was Kunden für Schäden berechnet wurde.', 'Lo que se cobró a los clientes por daños.'],
+	'What repairs cost.': ['Was Reparaturen kosteten.', 'Lo que costaron las reparaciones.'],
+	'Cost of repairs less what customers were charged; negative if they were charged more.': [
+		'Kosten der Reparaturen abzüglich dessen, was Kunden berechnet wurde; negativ, wenn ihnen mehr berechnet wurde.',
+		'Coste de las reparaciones menos lo cobrado a los clientes; negativo si se les cobró más.',
+	],
+	'What customers were charged of the cost of repairs.': ['Anteil der Reparaturkosten, der Kunden berechnet wurde.', 'Proporción del coste de las reparaciones que se cobró a los clientes.'],
+	'Held before the first day of the span.': ['Vor dem ersten Tag des Zeitraums gehalten.', 'Retenido antes del primer día del periodo.'],
+	'Taken in the span.': ['Im Zeitraum genommen.', 'Tomado en el periodo.'],
+	'Given back, or kept for what was owed, in the span.': ['Im Zeitraum zurückgegeben oder für Offenes behalten.', 'Devuelto en el periodo, o retenido por lo que se debía.'],
+	'Held at the end of the last day.': ['Am Ende des letzten Tages gehalten.', 'Retenido al final del último día.'],
+	'Depreciation of the span.': ['Abschreibung des Zeitraums.', 'Amortización del periodo.'],
+	'Depreciation until the end of the span, all that stands against the vehicles in the books.': [
+		'Abschreibung bis zum Ende des Zeitraums: alles, was in den Büchern gegen die Fahrzeuge steht.',
+		'Amortización hasta el final del periodo: todo lo que figura en los libros contra los vehículos.',
+	],
+	'What stands in the books for the vehicles, at the end of the span.': [
+		'Was am Ende des Zeitraums für die Fahrzeuge in den Büchern steht.',
+		'Lo que figura en los libros por los vehículos al final del periodo.',
+	],
+	'What was paid for the vehicles, as their records say now, of those that are not disposed of at the end of the span.': [
+		'Was nach den jetzigen Einträgen für die Fahrzeuge bezahlt wurde, die am Ende des Zeitraums nicht ausgeschieden sind.',
+		'Lo que se pagó por los vehículos, según sus fichas actuales, de los que no se han dado de baja al final del periodo.',
+	],
+	'Acquisition cost less accumulated depreciation of these vehicles.': [
+		'Anschaffungskosten abzüglich der bisherigen Abschreibung dieser Fahrzeuge.',
+		'Coste de compra menos la amortización acumulada de estos vehículos.',
+	],
+	'Seconds in the fleet.': ['Zeit in der Flotte.', 'Tiempo en la flota.'],
+	'Depreciation of a vehicle in a month of 30.4375 days. Time in the fleet is of no currency: it is right of vehicles whose money is of one.': [
+		'Abschreibung eines Fahrzeugs in einem Monat von 30,4375 Tagen. Die Zeit in der Flotte gehört zu keiner Währung: Es stimmt für Fahrzeuge, deren Geld in einer einzigen geführt wird.',
+		'Amortización de un vehículo en un mes de 30,4375 días. El tiempo en la flota no tiene moneda: es correcto para vehículos cuyo dinero está en una sola.',
+	],
+	'How much of what was paid is written off.': ['Wie viel von dem, was bezahlt wurde, abgeschrieben ist.', 'Qué parte de lo pagado está amortizada.'],
+	'Miles driven, recorded or estimated.': ['Gefahrene Strecke, aufgezeichnet oder geschätzt.', 'Distancia recorrida, registrada o estimada.'],
+	'Of these, miles during rentals, from pickup to return.': [
+		'Davon die Strecke während Mieten, von der Abholung bis zur Rückgabe.',
+		'De ella, la distancia durante alquileres, desde la recogida hasta la devolución.',
+	],
+	'Miles driven outside of any rental: by staff, for service and transfers, or by nobody knows whom.': [
+		'Strecke außerhalb von Mieten: durch Mitarbeiter, für Wartung und Überführungen, oder durch wen, weiß niemand.',
+		'Distancia fuera de cualquier alquiler: del personal, por servicio y traslados, o de no se sabe quién.',
+	],
+	'Of the miles driven, those for which nothing was heard on the way.': [
+		'Von der gefahrenen Strecke der Teil, bei dem unterwegs nichts zu hören war.',
+		'De la distancia recorrida, aquella en la que no se supo nada por el camino.',
+	],
+	'Of the estimated miles, those of ways of which nothing was seen but the two ends.': [
+		'Von der geschätzten Strecke die Wege, von denen nur Anfang und Ende bekannt sind.',
+		'De la distancia estimada, los trayectos de los que solo se vieron los dos extremos.',
+	],
+	'Trips that began.': ['Fahrten, die begannen.', 'Viajes que empezaron.'],
+	"Days on which a vehicle moved, each vehicle's own.": ['Tage, an denen sich ein Fahrzeug bewegte, für jedes Fahrzeug gezählt.', 'Días en que se movió un vehículo, contados por cada vehículo.'],
+	'Miles on rent of all miles.': ['Anteil der Strecke in Mieten an der ganzen.', 'Proporción de la distancia en alquiler sobre el total.'],
+	'Miles outside of rentals of all miles.': ['Anteil der Strecke außerhalb von Mieten an der ganzen.', 'Proporción de la distancia fuera de alquiler sobre el total.'],
+	'Miles that are estimated of all miles.': ['Anteil der geschätzten Strecke an der ganzen.', 'Proporción de la distancia estimada sobre el total.'],
+	'Miles of a vehicle on a day on which it moved, on average.': [
+		'Strecke eines Fahrzeugs an einem Tag, an dem es sich bewegte, im Mittel.',
+		'Distancia media de un vehículo en un día en que se movió.',
+	],
+	'Their recorded miles: a score is made of these.': ['Ihre aufgezeichnete Strecke: Aus ihr entstehen die Punkte.', 'Su distancia registrada: de ella se obtiene la puntuación.'],
+	'Their seconds in which the vehicle moved.': ['Ihre Zeit, in der sich das Fahrzeug bewegte.', 'Su tiempo con el vehículo en movimiento.'],
+	'Times of harsh braking.': ['Wie oft stark gebremst wurde.', 'Veces que se frenó bruscamente.'],
+	'Times of harsh acceleration.': ['Wie oft stark beschleunigt wurde.', 'Veces que se aceleró bruscamente.'],
+	'Times of harsh cornering.': ['Wie oft Kurven zu scharf genommen wurden.', 'Veces que se tomó una curva bruscamente.'],
+	'Times of harsh braking, acceleration or cornering.': [
+		'Wie oft stark gebremst oder beschleunigt oder eine Kurve zu scharf genommen wurde.',
+		'Veces que se frenó, se aceleró o se tomó una curva bruscamente.',
+	],
+	'Times above the limit, where one was known.': ['Wie oft zu schnell gefahren wurde, wo eine Grenze bekannt war.', 'Veces por encima del límite, donde se conocía.'],
+	'Seconds above the limit.': ['Zeit über der erlaubten Geschwindigkeit.', 'Tiempo por encima del límite de velocidad.'],
+	'Crashes that were detected.': ['Erkannte Unfälle.', 'Choques detectados.'],
+	'100 less points by incidents in 100 km (braking 10, acceleration and cornering 8, a crash 100) and one for each percent of the moving time above the limit, 0 at least; null below 10 km (6.2 mi), where one incident decides everything.': [
+		'100 weniger Punkte für Vorfälle auf 100 km (Bremsen 10, Beschleunigen und Kurven 8, ein Unfall 100) und einen für jedes Prozent der Fahrzeit über der erlaubten Geschwindigkeit, mindestens 0; leer unter 10 km (6,2 mi), wo ein einziger Vorfall alles entscheidet.',
+		'100 menos puntos por incidentes en 100 km (frenazo 10, aceleración y curva 8, un choque 100) y uno por cada uno por ciento del tiempo en marcha por encima del límite, como mínimo 0; vacío por debajo de 10 km (6,2 mi), donde un solo incidente lo decide todo.',
+	],
+	'Harsh braking, acceleration and cornering in 100 miles.': ['Starkes Bremsen, starkes Beschleunigen und scharfe Kurven auf 100 Meilen.', 'Frenazos, aceleraciones y curvas bruscas en 100 millas.'],
+	'Seconds above the limit of the moving time.': ['Anteil der Zeit über der erlaubten Geschwindigkeit an der Fahrzeit.', 'Proporción del tiempo por encima del límite sobre el tiempo en marcha.'],
+	'Fuel burnt, by what vehicles tell.': ['Verbrauchter Kraftstoff, nach den Angaben der Fahrzeuge.', 'Combustible consumido, según lo que dicen los vehículos.'],
+	"Miles of the days on which a vehicle's fuel is known.": [
+		'Strecke an den Tagen, für die der Kraftstoff eines Fahrzeugs bekannt ist.',
+		'Distancia de los días en que se conoce el combustible de un vehículo.',
+	],
+	'Energy that vehicles were charged with, as far as it is known.': ['Energie, mit der Fahrzeuge geladen wurden, soweit bekannt.', 'Energía con que se cargaron los vehículos, hasta donde se sabe.'],
+	'Miles of electric vehicles.': ['Strecke elektrischer Fahrzeuge.', 'Distancia de los vehículos eléctricos.'],
+	'Of the energy, that of electric vehicles.': ['Von der Energie die elektrischer Fahrzeuge.', 'De la energía, la de los vehículos eléctricos.'],
+	'Charging sessions that began.': ['Ladevorgänge, die begannen.', 'Cargas que empezaron.'],
+	'Their seconds.': ['Ihre Dauer.', 'Su duración.'],
+	'Charging sessions of which nobody knows the energy.': ['Ladevorgänge, deren Energie niemand kennt.', 'Cargas cuya energía nadie conoce.'],
+	'Miles driven.': ['Gefahrene Strecke.', 'Distancia recorrida.'],
+	'What was spent on fuel and charging.': ['Was für Kraftstoff und Laden ausgegeben wurde.', 'Lo que se gastó en combustible y recarga.'],
+	'Miles for a gallon.': ['Wie weit Fahrzeuge mit einer Gallone oder einem Liter kommen.', 'Distancia por galón o litro.'],
+	'Miles of an electric vehicle for a kilowatt-hour; too many where charging sessions are unmetered.': [
+		'Wie weit ein elektrisches Fahrzeug mit einer Kilowattstunde kommt; zu weit, wo Ladevorgänge nicht gemessen sind.',
+		'Distancia de un vehículo eléctrico por kilovatio-hora; demasiada donde hay cargas sin medir.',
+	],
+	'Cost of fuel and charging for a mile. Miles are of no currency: it is right of vehicles whose money is of one.': [
+		'Kosten für Kraftstoff und Laden je Meile oder Kilometer. Die Strecke gehört zu keiner Währung: Es stimmt für Fahrzeuge, deren Geld in einer einzigen geführt wird.',
+		'Coste de combustible y recarga por milla o kilómetro. La distancia no tiene moneda: es correcto para vehículos cuyo dinero está en una sola.',
+	],
+	'What was paid for the vehicles.': ['Was für die Fahrzeuge bezahlt wurde.', 'Lo que se pagó por los vehículos.'],
+	'All that they brought: revenue less all costs but depreciation, since their first day.': [
+		'Alles, was sie seit ihrem ersten Tag einbrachten: Umsatz abzüglich aller Kosten außer Abschreibung.',
+		'Todo lo que aportaron desde su primer día: ingresos menos todos los costes salvo la amortización.',
+	],
+	'What those of them were sold for that were disposed of by then, as their records say; nothing where they do not say it.': [
+		'Wofür die bis dahin ausgeschiedenen Fahrzeuge verkauft wurden, nach ihren Einträgen; nichts, wo es nicht eingetragen ist.',
+		'Por cuánto se vendieron los que ya se habían dado de baja, según sus fichas; nada donde no consta.',
+	],
+	'Depreciation since their first day, less what a sale brought beyond the book value.': [
+		'Abschreibung seit ihrem ersten Tag, abzüglich dessen, was ein Verkauf über den Buchwert hinaus brachte.',
+		'Amortización desde su primer día, menos lo que una venta aportó por encima del valor contable.',
+	],
+	'Acquisition cost less depreciation of those that are not disposed of.': [
+		'Anschaffungskosten weniger Abschreibung derer, die nicht ausgeschieden sind.',
+		'Coste de compra menos amortización de los que no se han dado de baja.',
+	],
+	'Net cash, what was got by sales and current value, less acquisition cost. Of vehicles that are disposed of it is final.': [
+		'Geldfluss, Verkaufserlöse und heutiger Wert, abzüglich der Anschaffungskosten. Bei ausgeschiedenen Fahrzeugen ist das endgültig.',
+		'Flujo neto, lo obtenido por ventas y valor actual, menos el coste de compra. En vehículos dados de baja es definitivo.',
+	],
+	'Net profit of the last twelve months, after depreciation: of the month of the last day through that day, and of the eleven before.': [
+		'Gewinn der letzten zwölf Monate nach Abschreibung: des Monats des letzten Tages bis zu diesem Tag und der elf davor.',
+		'Beneficio de los últimos doce meses, tras la amortización: del mes del último día hasta ese día y de los once anteriores.',
+	],
+	'Revenue of the same months.': ['Umsatz derselben Monate.', 'Ingresos de los mismos meses.'],
+	'Acquisition cost of those that were not disposed of before the last twelve months.': [
+		'Anschaffungskosten derer, die vor den letzten zwölf Monaten nicht ausgeschieden waren.',
+		'Coste de compra de los que no se habían dado de baja antes de los últimos doce meses.',
+	],
+	'The value at the beginning of the last twelve months plus that at their end: twice the average.': [
+		'Der Wert am Anfang der letzten zwölf Monate plus der an ihrem Ende: das Doppelte des Mittels.',
+		'El valor al principio de los últimos doce meses más el de su final: el doble de la media.',
+	],
+	'What is missing until net cash and sales have reached the acquisition cost; nothing if they have.': [
+		'Was noch fehlt, bis Geldfluss und Verkäufe die Anschaffungskosten erreicht haben; nichts, wenn sie es haben.',
+		'Lo que falta para que el flujo neto y las ventas alcancen el coste de compra; nada si ya lo han alcanzado.',
+	],
+	'Net cash of those that are not disposed of: of the month of the last day through that day, and of the two before; null unless more than nothing.': [
+		'Geldfluss derer, die nicht ausgeschieden sind: des Monats des letzten Tages bis zu diesem Tag und der zwei davor; leer, wenn er nicht über null liegt.',
+		'Flujo neto de los que no se han dado de baja: del mes del último día hasta ese día y de los dos anteriores; vacío si no es mayor que cero.',
+	],
+	'The first month by whose end net cash and sales had reached the acquisition cost; null if they have not yet.': [
+		'Der erste Monat, an dessen Ende Geldfluss und Verkäufe die Anschaffungskosten erreicht hatten; leer, wenn es noch nicht so weit ist.',
+		'El primer mes a cuyo final el flujo neto y las ventas habían alcanzado el coste de compra; vacío si aún no lo han hecho.',
+	],
+	'How many months that took, the first with money counted; null if it has not yet.': [
+		'Wie viele Monate das dauerte, den ersten mit Geld mitgezählt; leer, wenn es noch nicht so weit ist.',
+		'Cuántos meses llevó, contando el primero con dinero; vacío si aún no ha ocurrido.',
+	],
+	'Gain of what was paid.': ['Anteil des Gewinns an dem, was bezahlt wurde.', 'Proporción de la ganancia sobre lo pagado.'],
+	'Net profit of the last twelve months of the average capital in them. The month of the last day counts as one, though it may not be over.': [
+		'Gewinn der letzten zwölf Monate, gemessen am mittleren Kapital in ihnen. Der Monat des letzten Tages zählt als ganzer, auch wenn er noch nicht vorbei ist.',
+		'Beneficio de los últimos doce meses sobre el capital medio en ellos. El mes del último día cuenta como uno entero, aunque no haya terminado.',
+	],
+	'Revenue of the last twelve months of what was paid.': ['Umsatz der letzten zwölf Monate, gemessen an dem, was bezahlt wurde.', 'Ingresos de los últimos doce meses sobre lo pagado.'],
+	'Months until it is reached, if those that are not disposed of go on as in the last three, of which the month of the last day counts as one: it is too long early in a month; ask for the last day of one.': [
+		'Monate, bis es so weit ist, wenn es mit den nicht ausgeschiedenen Fahrzeugen weitergeht wie in den letzten drei, von denen der Monat des letzten Tages als ganzer zählt: Früh im Monat ist das zu lang; wählen Sie als Ende den letzten Tag eines Monats.',
+		'Meses hasta alcanzarlo, si los que no se han dado de baja siguen como en los últimos tres, de los que el mes del último día cuenta como uno entero: a principios de mes es demasiado largo; elija como final el último día de un mes.',
+	],
+	'Visits that began.': ['Besuche, die begannen.', 'Visitas que empezaron.'],
+	'Seconds inside on the days of the span, whenever the visit began. Of a visit that goes on, to what was heard last. A vehicle in two geofences at once is counted in both.': [
+		'Zeit innerhalb an den Tagen des Zeitraums, wann immer der Besuch begann; bei einem, der andauert, bis zur letzten Meldung. Ein Fahrzeug in zwei Geozonen zugleich zählt in beiden.',
+		'Tiempo dentro en los días del periodo, empezara cuando empezara la visita; si sigue, hasta lo último que se supo. Un vehículo en dos geocercas a la vez cuenta en ambas.',
+	],
+	'Seconds from the beginning to the end of the visits that began.': [
+		'Zeit vom Anfang bis zum Ende der Besuche, die begannen.',
+		'Tiempo desde el principio hasta el final de las visitas que empezaron.',
+	],
+	'Vehicles that were in one.': ['Fahrzeuge, die in einer Geozone waren.', 'Vehículos que estuvieron en alguna.'],
+	'Seconds of a visit that began, on average.': ['Dauer eines begonnenen Besuchs im Mittel.', 'Duración media de una visita que empezó.'],
+	'Seconds in which a vehicle stood with its engine on.': ['Zeit, in der ein Fahrzeug mit laufendem Motor stand.', 'Tiempo en que un vehículo estuvo parado con el motor encendido.'],
+	'Of these, seconds on trips, as at lights.': ['Davon Zeit während Fahrten, etwa an Ampeln.', 'De él, tiempo durante viajes, como en semáforos.'],
+	'Of these, seconds at stops.': ['Davon Zeit im Stand zwischen Fahrten.', 'De él, tiempo en paradas.'],
+	'Seconds in which a vehicle moved.': ['Zeit, in der sich ein Fahrzeug bewegte.', 'Tiempo en que un vehículo se movió.'],
+	'Seconds with the engine on: moving and idle.': ['Zeit mit laufendem Motor: in Fahrt und im Leerlauf.', 'Tiempo con el motor encendido: en marcha y al ralentí.'],
+	'Of the idle seconds, those of vehicles that burn something: neither electric nor on hydrogen.': [
+		'Von der Zeit im Leerlauf die der Fahrzeuge, die etwas verbrennen: weder elektrisch noch mit Wasserstoff.',
+		'Del tiempo al ralentí, el de los vehículos que queman algo: ni eléctricos ni de hidrógeno.',
+	],
+	'What they burnt, estimated at 0.16 gallons an hour, what an engine of two litres takes without any load.': [
+		'Was sie verbrauchten, geschätzt mit 0,16 Gallonen (0,6 Litern) je Stunde: so viel braucht ein Motor mit zwei Litern Hubraum ohne Last.',
+		'Lo que consumieron, estimado a 0,16 galones (0,6 litros) por hora, lo que gasta un motor de dos litros sin carga.',
+	],
+	'What that cost the account; null where no engine ran, and unless the account says what a gallon costs it (energy_costs).': [
+		'Was das gekostet hat; leer, wo kein Motor lief und wenn nicht hinterlegt ist, was eine Gallone kostet.',
+		'Lo que eso costó; vacío donde no funcionó ningún motor y si no se ha indicado lo que cuesta un galón.',
+	],
+	'Idle time of the time with the engine on.': ['Anteil des Leerlaufs an der Zeit mit laufendem Motor.', 'Proporción del ralentí sobre el tiempo con el motor encendido.'],
+	'Planned maintenance.': ['Geplante Wartung.', 'Mantenimiento planificado.'],
+	'Repairs.': ['Reparaturen.', 'Reparaciones.'],
+	'Tires.': ['Reifen.', 'Neumáticos.'],
+	'Of these, seconds in maintenance or out of service.': ['Davon Zeit in Wartung oder außer Betrieb.', 'De él, tiempo en mantenimiento o fuera de servicio.'],
+	'Maintenance cost of the revenue.': ['Anteil der Wartungskosten am Umsatz.', 'Proporción del coste de mantenimiento sobre los ingresos.'],
+	'Maintenance cost of each mile, in minor units.': ['Wartungskosten je Meile oder Kilometer.', 'Coste de mantenimiento por milla o kilómetro.'],
+	'Maintenance cost of a vehicle in a month of 30.4375 days.': ['Wartungskosten eines Fahrzeugs in einem Monat von 30,4375 Tagen.', 'Coste de mantenimiento de un vehículo en un mes de 30,4375 días.'],
+	'Planned maintenance of all.': ['Anteil der geplanten Wartung an der ganzen.', 'Proporción del mantenimiento planificado sobre el total.'],
+	'Time in maintenance or out of service.': ['Anteil der Zeit in Wartung oder außer Betrieb.', 'Proporción del tiempo en mantenimiento o fuera de servicio.'],
+	'rented, booked, blocked or free; by vehicle and day alone.': [
+		'Vermietet, gebucht, gesperrt oder frei; nur nach Fahrzeug und Tag.',
+		'Alquilado, reservado, bloqueado o libre; solo por vehículo y día.',
+	],
+	'The booking; of several on one day the first.': ['Die Buchung; bei mehreren an einem Tag die erste.', 'La reserva; si hay varias en un día, la primera.'],
+	'Days on which a vehicle was out, if only in part.': ['Tage, an denen ein Fahrzeug unterwegs war, auch nur zeitweise.', 'Días en que un vehículo estuvo fuera, aunque solo fuera en parte.'],
+	'Days of confirmed bookings that have not begun, or go on beyond today, and on which it was not out yet.': [
+		'Tage bestätigter Buchungen, die noch nicht begonnen haben oder über heute hinausgehen, an denen das Fahrzeug noch nicht unterwegs war.',
+		'Días de reservas confirmadas que no han empezado, o que siguen más allá de hoy, y en los que el vehículo aún no estaba fuera.',
+	],
+	'Other days of a block, or on which it was down for maintenance.': [
+		'Andere Tage mit einer Sperre, oder an denen das Fahrzeug wegen Wartung ausfiel.',
+		'Otros días con un bloqueo, o en que el vehículo estuvo fuera de uso por mantenimiento.',
+	],
+	'All other days.': ['Alle anderen Tage.', 'Todos los demás días.'],
+	'Days in the fleet.': ['Tage in der Flotte.', 'Días en la flota.'],
+	'Days on which it was out of all.': ['Anteil der Tage, an denen das Fahrzeug unterwegs war, an allen.', 'Proporción de los días en que el vehículo estuvo fuera sobre el total.'],
+	'Days on which it was out, or is booked.': ['Anteil der Tage, an denen das Fahrzeug unterwegs war oder gebucht ist.', 'Proporción de los días en que el vehículo estuvo fuera o está reservado.'],
+	'Rented and booked days.': ['Vermietete und gebuchte Tage.', 'Días alquilados y reservados.'],
+	'Billed days in the span of bookings that are on the books today.': [
+		'Berechnete Tage im Zeitraum aus Buchungen, die heute bestehen.',
+		'Días facturados en el periodo de las reservas que existen hoy.',
+	],
+	'What was agreed for these days, less discounts and without taxes: time, miles, extras, protection, fees.': [
+		'Was für diese Tage vereinbart war, nach Rabatten und ohne Steuern: Miete, Strecke, Extras, Schutz, Gebühren.',
+		'Lo acordado para estos días, tras descuentos y sin impuestos: tiempo, distancia, extras, protección, tarifas.',
+	],
+	'Billed days on the same dates of the year before that were on the books as of this day a year ago.': [
+		'Berechnete Tage an denselben Daten des Vorjahres, die vor einem Jahr am selben Tag schon gebucht waren.',
+		'Días facturados en las mismas fechas del año anterior que estaban reservados en este mismo día hace un año.',
+	],
+	'What was agreed for these days.': ['Was für diese Tage vereinbart war.', 'Lo acordado para estos días.'],
+	'Billed days on the same dates of the year before that are on the books today: what they came to, once they are over.': [
+		'Berechnete Tage an denselben Daten des Vorjahres, die heute in den Büchern stehen: was daraus wurde, wenn sie vorbei sind.',
+		'Días facturados en las mismas fechas del año anterior que constan hoy: en lo que quedaron, una vez pasados.',
+	],
+	'Billed days on the books of those of a year ago; 100 is the same.': [
+		'Gebuchte Tage, gemessen an denen vor einem Jahr; 100 heißt gleich viele.',
+		'Días reservados sobre los de hace un año; 100 significa igual.',
+	],
+	'Their revenue of that a year ago.': ['Ihr Umsatz, gemessen an dem vor einem Jahr.', 'Sus ingresos sobre los de hace un año.'],
+	'Revenue of a day on the books, on average.': ['Umsatz eines gebuchten Tages im Mittel.', 'Ingreso medio de un día reservado.'],
+	'Revenue of a day that was on the books a year ago, on average.': ['Umsatz eines Tages, der vor einem Jahr gebucht war, im Mittel.', 'Ingreso medio de un día que estaba reservado hace un año.'],
+	'Of the days on the books, those priced in the currency.': ['Von den gebuchten Tagen die mit einem Preis in der Währung.', 'De los días reservados, los que tienen precio en la moneda.'],
+	'Of the days on the books a year ago, those priced in the currency.': [
+		'Von den vor einem Jahr gebuchten Tagen die mit einem Preis in der Währung.',
+		'De los días reservados hace un año, los que tienen precio en la moneda.',
+	],
+	'Bookings whose planned pickup is in the span and that were not cancelled: those below together.': [
+		'Buchungen, deren geplante Abholung im Zeitraum liegt und die nicht storniert wurden: die folgenden zusammen.',
+		'Reservas cuya recogida prevista está en el periodo y que no se cancelaron: las siguientes juntas.',
+	],
+	'Of these, those that were picked up.': ['Davon abgeholte.', 'De ellas, las que se recogieron.'],
+	'Of these, those for which nobody came.': ['Davon solche, zu denen niemand kam.', 'De ellas, aquellas a las que no acudió nadie.'],
+	'Of these, confirmed ones that nobody has picked up yet.': ['Davon bestätigte, die noch niemand abgeholt hat.', 'De ellas, las confirmadas que nadie ha recogido aún.'],
+	'The days that the rentals are billed for.': ['Die Tage, für die die Mieten berechnet werden.', 'Los días por los que se facturan los alquileres.'],
+	'Rentals of one billed day.': ['Mieten mit einem berechneten Tag.', 'Alquileres de un día facturado.'],
+	'Rentals of two or three billed days.': ['Mieten mit zwei oder drei berechneten Tagen.', 'Alquileres de dos o tres días facturados.'],
+	'Rentals of four to six billed days.': ['Mieten mit vier bis sechs berechneten Tagen.', 'Alquileres de cuatro a seis días facturados.'],
+	'Rentals of seven to thirteen billed days.': ['Mieten mit sieben bis dreizehn berechneten Tagen.', 'Alquileres de siete a trece días facturados.'],
+	'Rentals of 14 to 29 billed days.': ['Mieten mit 14 bis 29 berechneten Tagen.', 'Alquileres de 14 a 29 días facturados.'],
+	'Rentals of 30 billed days or more.': ['Mieten mit 30 berechneten Tagen oder mehr.', 'Alquileres de 30 días facturados o más.'],
+	'Billed days of a rental: half of them are longer.': ['Berechnete Tage einer Miete: Die Hälfte der Mieten ist länger.', 'Días facturados de un alquiler: la mitad son más largos.'],
+	'Billed days of a rental, on average.': ['Berechnete Tage einer Miete im Mittel.', 'Media de días facturados de un alquiler.'],
+	'Bookings for which nobody came of all that were due.': [
+		'Anteil der Buchungen, zu denen niemand kam, an allen fälligen.',
+		'Proporción de reservas a las que no acudió nadie sobre todas las esperadas.',
+	],
+	'Bookings that were due: rentals and those for which nobody came.': [
+		'Fällige Buchungen: Mieten und solche, zu denen niemand kam.',
+		'Reservas esperadas: alquileres y aquellas a las que no acudió nadie.',
+	],
+	'What was booked in the span; revenue positive, costs negative.': [
+		'Was im Zeitraum gebucht wurde; Erträge positiv, Kosten negativ.',
+		'Lo contabilizado en el periodo; ingresos en positivo, costes en negativo.',
+	],
+	'How many entries that were.': ['Wie viele Buchungssätze das waren.', 'Cuántos asientos fueron.'],
+	'All revenue, net of discounts and refunds, without taxes, deposits and tolls that are passed on. On the cash basis, what payments brought in, net of what was given back and kept by providers, and what was kept of deposits, taxes included.': [
+		'Der ganze Umsatz, nach Rabatten und Rückzahlungen, ohne Steuern, Kautionen und weitergegebene Maut. Nach Zahlungen: was Zahlungen einbrachten, ohne das, was zurückgegeben oder von Zahlungsdiensten behalten wurde, zuzüglich dessen, was von Kautionen einbehalten wurde, mit Steuern.',
+		'Todos los ingresos, tras descuentos y reembolsos, sin impuestos, depósitos ni peajes repercutidos. Según caja, lo que aportaron los pagos, sin lo devuelto ni lo que retuvieron los proveedores de pago, más lo que se retuvo de los depósitos, impuestos incluidos.',
+	],
+	'What channels keep.': ['Was Kanäle behalten.', 'Lo que retienen los canales.'],
+	'Other costs of driving and renting: cleaning, tolls, fines, payment fees, and what owners of vehicles get, less the running costs that they bear.': [
+		'Andere Kosten von Fahren und Vermieten: Reinigung, Maut, Bußgelder, Zahlungsgebühren und was Halter von Fahrzeugen bekommen, abzüglich der laufenden Kosten, die sie tragen.',
+		'Otros costes de circular y alquilar: limpieza, peajes, multas, comisiones de cobro y lo que reciben los propietarios de vehículos, menos los costes corrientes que ellos asumen.',
+	],
+	'Tolls and fines passed on to customers, which lessen the variable cost.': [
+		'An Kunden weitergegebene Maut und Bußgelder; sie mindern die variablen Kosten.',
+		'Peajes y multas repercutidos a clientes, que reducen el coste variable.',
+	],
+	'Energy, maintenance and other variable costs, less what is passed on.': [
+		'Energie, Wartung und andere variable Kosten, ohne das, was weitergegeben wird.',
+		'Energía, mantenimiento y otros costes variables, menos lo que se repercute.',
+	],
+	'Revenue less platform fees and variable cost.': ['Umsatz weniger Anteil der Kanäle und variable Kosten.', 'Ingresos menos la comisión de los canales y los costes variables.'],
+	'Depreciation.': ['Abschreibung.', 'Amortización.'],
+	'Leases and interest.': ['Leasing und Zinsen.', 'Leasing e intereses.'],
+	'Insurance.': ['Versicherung.', 'Seguro.'],
+	'Other costs that are there whether vehicles are rented or not, less the fixed costs that owners of vehicles bear.': [
+		'Andere Kosten, die anfallen, ob Fahrzeuge vermietet sind oder nicht, abzüglich der fixen Kosten, die Halter von Fahrzeugen tragen.',
+		'Otros costes que existen tanto si los vehículos se alquilan como si no, menos los costes fijos que asumen los propietarios de vehículos.',
+	],
+	'Depreciation, finance, insurance and other fixed costs.': ['Abschreibung, Finanzierung, Versicherung und andere fixe Kosten.', 'Amortización, financiación, seguro y otros costes fijos.'],
+	'On the cash basis, what was paid for expenses, work orders and tolls, but for capital; null on the other.': [
+		'Nach Zahlungen: was für Ausgaben, Arbeitsaufträge und Maut bezahlt wurde, außer für Kapital; sonst leer.',
+		'Según caja, lo pagado por gastos, órdenes de trabajo y peajes, salvo el capital; según devengo, vacío.',
+	],
+	'On the cash basis, what was paid for vehicles and back to lenders, less what vehicles were sold for; no cost, and not in net_profit; null on the other.': [
+		'Nach Zahlungen: was für Fahrzeuge bezahlt und an Kreditgeber zurückgezahlt wurde, abzüglich dessen, wofür Fahrzeuge verkauft wurden; keine Kosten und nicht im Gewinn; sonst leer.',
+		'Según caja, lo pagado por vehículos y devuelto a prestamistas, menos aquello por lo que se vendieron vehículos; no es un coste ni entra en el beneficio; según devengo, vacío.',
+	],
+	'Contribution less fixed cost. On the cash basis, revenue less what was paid.': [
+		'Deckungsbeitrag weniger fixe Kosten. Nach Zahlungen: Umsatz abzüglich dessen, was bezahlt wurde.',
+		'Contribución menos costes fijos. Según caja, ingresos menos lo pagado.',
+	],
+	'Days that rentals in the currency are billed for.': ['Tage, für die Mieten in der Währung berechnet werden.', 'Días por los que se facturan los alquileres en la moneda.'],
+	'Seconds in the fleet, of all vehicles whatever their currency; null by channel and customer.': [
+		'Zeit in der Flotte, aller Fahrzeuge, gleich welcher Währung; leer nach Kanal und Kunde.',
+		'Tiempo en la flota, de todos los vehículos sea cual sea su moneda; vacío por canal y cliente.',
+	],
+	'Revenue for time and miles, net of discounts, less variable cost; null unless more than nothing.': [
+		'Umsatz für Miete und Strecke nach Rabatten, weniger variable Kosten; leer, wenn nicht mehr als null bleibt.',
+		'Ingresos por tiempo y distancia, tras descuentos, menos los costes variables; vacío si no es mayor que cero.',
+	],
+	'Contribution of the revenue.': ['Anteil des Deckungsbeitrags am Umsatz.', 'Proporción de la contribución sobre los ingresos.'],
+	'Net profit of the revenue.': ['Anteil des Gewinns am Umsatz.', 'Proporción del beneficio sobre los ingresos.'],
+	'Contribution for each billed day.': ['Deckungsbeitrag je berechneten Tag.', 'Contribución por día facturado.'],
+	'Net profit for each billed day.': ['Gewinn je berechneten Tag.', 'Beneficio por día facturado.'],
+	'How many of the days in the fleet have to be sold, at this rate and variable cost a day, to bear the fixed cost. Days in the fleet are of no currency: it is right of vehicles whose money is of one.': [
+		'Wie viele der Tage in der Flotte verkauft werden müssen, zu diesem Preis und diesen variablen Kosten je Tag, um die fixen Kosten zu tragen. Tage in der Flotte gehören zu keiner Währung: Es stimmt für Fahrzeuge, deren Geld in einer einzigen geführt wird.',
+		'Cuántos de los días en la flota hay que vender, a esta tarifa y con este coste variable por día, para cubrir los costes fijos. Los días en la flota no tienen moneda: es correcto para vehículos cuyo dinero está en una sola.',
+	],
+	'Quotes made in the span.': ['Im Zeitraum gemachte Angebote.', 'Presupuestos hechos en el periodo.'],
+	'Of these, quotes that became a booking, be it a hold.': [
+		'Davon Angebote, aus denen eine Buchung wurde, und sei es eine Vormerkung.',
+		'De ellos, los que se convirtieron en reserva, aunque fuera provisional.',
+	],
+	'Of these, quotes whose booking was confirmed, whatever became of it later.': [
+		'Davon Angebote, deren Buchung bestätigt wurde, was immer später daraus wurde.',
+		'De ellos, aquellos cuya reserva se confirmó, pasara lo que pasara después.',
+	],
+	'Quotes that nobody accepted before they ran out.': ['Angebote, die niemand annahm, bevor sie abliefen.', 'Presupuestos que nadie aceptó antes de que caducaran.'],
+	'What the quotes came to, with taxes.': ['Was die Angebote ergaben, mit Steuern.', 'Lo que sumaban los presupuestos, con impuestos.'],
+	'Of this, the value of those whose booking was confirmed.': ['Davon der Wert derer, deren Buchung bestätigt wurde.', 'De ello, el valor de aquellos cuya reserva se confirmó.'],
+	'Quotes whose booking was confirmed of all.': ['Anteil der Angebote, deren Buchung bestätigt wurde, an allen.', 'Proporción de presupuestos cuya reserva se confirmó sobre el total.'],
+	'The value of those quotes of that of all.': ['Anteil des Wertes dieser Angebote am Wert aller.', 'Proporción del valor de esos presupuestos sobre el de todos.'],
+	'What is owed; negative where too much was paid.': ['Was geschuldet wird; negativ, wo zu viel bezahlt wurde.', 'Lo que se debe; negativo donde se pagó de más.'],
+	'Of this, by customers.': ['Davon von Kunden.', 'De ello, los clientes.'],
+	'Of this, by channels that collect for the fleet.': ['Davon von Kanälen, die für die Flotte kassieren.', 'De ello, los canales que cobran por la flota.'],
+	'Billed on the last day itself.': ['Am letzten Tag selbst berechnet.', 'Facturado el mismo último día.'],
+	'Billed 1 to 30 days before.': ['1 bis 30 Tage davor berechnet.', 'Facturado de 1 a 30 días antes.'],
+	'Billed 31 to 60 days before.': ['31 bis 60 Tage davor berechnet.', 'Facturado de 31 a 60 días antes.'],
+	'Billed 61 to 90 days before.': ['61 bis 90 Tage davor berechnet.', 'Facturado de 61 a 90 días antes.'],
+	'Billed more than 90 days before.': ['Mehr als 90 Tage davor berechnet.', 'Facturado más de 90 días antes.'],
+	'What was paid above what was billed; negative.': ['Was über das Berechnete hinaus bezahlt wurde; negativ.', 'Lo pagado por encima de lo facturado; negativo.'],
+	'Rentals in the currency whose vehicle came back in the span; seconds, days and miles are theirs alone.': [
+		'Mieten in der Währung, deren Fahrzeug im Zeitraum zurückkam; Zeiten, Tage und Strecken sind nur die ihren.',
+		'Alquileres en la moneda cuyo vehículo volvió en el periodo; los tiempos, días y distancias son solo los suyos.',
+	],
+	'Their seconds from pickup to return.': ['Ihre Zeit von der Abholung bis zur Rückgabe.', 'Su tiempo desde la recogida hasta la devolución.'],
+	'The days that they were billed for.': ['Die Tage, für die sie berechnet wurden.', 'Los días por los que se facturaron.'],
+	'What they earned, net of discounts and refunds, without taxes, deposits and recharged tolls.': [
+		'Was sie einbrachten, nach Rabatten und Rückzahlungen, ohne Steuern, Kautionen und weitergegebene Maut.',
+		'Lo que ganaron, tras descuentos y reembolsos, sin impuestos, depósitos ni peajes repercutidos.',
+	],
+	'Their revenue less platform fees and the variable costs that name the rental, such as its tolls. What owners of vehicles get is a cost of the vehicle and of no rental, and is not taken off.': [
+		'Ihr Umsatz abzüglich des Anteils der Kanäle und der variablen Kosten, die zu der Miete eingetragen sind, etwa ihrer Maut. Was Halter von Fahrzeugen bekommen, zählt zu den Kosten des Fahrzeugs und keiner Miete und wird nicht abgezogen.',
+		'Sus ingresos menos la comisión de los canales y los costes variables anotados para el alquiler, como sus peajes. Lo que reciben los propietarios de vehículos es un coste del vehículo y de ningún alquiler, y no se descuenta.',
+	],
+	'Miles that trackers saw during them. A trip that a rental began or ended within counts by the share of its time; a way of more than 62 days on which the tracker was silent, on the first 62.': [
+		'Strecke, die Tracker während der Mieten sahen. Eine Fahrt, in der eine Miete begann oder endete, zählt nach dem Anteil ihrer Zeit; ein Weg von mehr als 62 Tagen, auf dem der Tracker schwieg, auf die ersten 62.',
+		'Distancia que vieron los rastreadores durante ellos. Un viaje en el que empezó o terminó un alquiler cuenta según la parte de su tiempo; un trayecto de más de 62 días en que el rastreador estuvo en silencio, en los primeros 62.',
+	],
+	'Of these, miles of rentals whose odometers were read at pickup and at return.': [
+		'Davon die Strecke der Mieten, bei denen der Kilometerstand bei Abholung und Rückgabe abgelesen wurde.',
+		'De ella, la distancia de los alquileres en que se leyó el cuentakilómetros en la recogida y en la devolución.',
+	],
+	'Miles of the same rentals by their odometers.': ['Strecke derselben Mieten nach ihren Zählern.', 'Distancia de los mismos alquileres según sus cuentakilómetros.'],
+	'Miles by the odometers beyond those that the rate includes.': [
+		'Strecke nach dem Zähler über die hinaus, die der Tarif enthält.',
+		'Distancia según el cuentakilómetros por encima de la que incluye la tarifa.',
+	],
+	'Of these, miles that were not charged for. A late day that was charged brings its own included miles.': [
+		'Davon die Strecke, die nicht berechnet wurde. Ein berechneter Verspätungstag bringt seine eigene freie Strecke mit.',
+		'De ella, la distancia que no se cobró. Un día de retraso cobrado aporta su propia distancia incluida.',
+	],
+	"These miles at the rate's fee for a mile.": ['Diese Strecke zum Preis des Tarifs für Mehrstrecke.', 'Esta distancia al precio de la tarifa por distancia extra.'],
+	'Fuel that was in the tanks at pickup and not at return, by their size.': [
+		'Kraftstoff, der bei der Abholung im Tank war und bei der Rückgabe nicht mehr, nach der Größe des Tanks.',
+		'Combustible que había en el depósito en la recogida y no en la devolución, según su tamaño.',
+	],
+	'Of this, fuel of rentals that were charged nothing for refuelling.': [
+		'Davon der Kraftstoff der Mieten, denen kein Tanken berechnet wurde.',
+		'De él, el de los alquileres a los que no se cobró repostaje.',
+	],
+	'What the missing fuel costs the account, as far as that is more than the rental was charged for it; null unless the account says what a gallon costs it (energy_costs).': [
+		'Was der fehlende Kraftstoff kostet, soweit es mehr ist, als der Miete dafür berechnet wurde; leer, wenn nicht hinterlegt ist, was eine Gallone kostet.',
+		'Lo que cuesta el combustible que falta, en lo que supera lo que se cobró por él al alquiler; vacío si no se ha indicado lo que cuesta un galón.',
+	],
+	'Energy that was in the traction batteries at pickup and not at return, by their size.': [
+		'Energie, die bei der Abholung in der Fahrbatterie war und bei der Rückgabe nicht mehr, nach ihrer Größe.',
+		'Energía que había en la batería de tracción en la recogida y no en la devolución, según su tamaño.',
+	],
+	'Of this, energy of rentals that were charged nothing for recharging.': [
+		'Davon die Energie der Mieten, denen kein Laden berechnet wurde.',
+		'De ella, la de los alquileres a los que no se cobró recarga.',
+	],
+	'What the missing energy costs the account, as far as that is more than the rental was charged for it; null unless the account says what a kilowatt-hour costs it (energy_costs).': [
+		'Was die fehlende Energie kostet, soweit es mehr ist, als der Miete dafür berechnet wurde; leer, wenn nicht hinterlegt ist, was eine Kilowattstunde kostet.',
+		'Lo que cuesta la energía que falta, en lo que supera lo que se cobró por ella al alquiler; vacío si no se ha indicado lo que cuesta un kilovatio-hora.',
+	],
+	'Miles that the vehicles were driven on the days of the span, whoever drove and in whatever currency; null by booking, channel or customer. By class and location they are those of the vehicles now, having no booking.': [
+		'Strecke, die die Fahrzeuge an den Tagen des Zeitraums fuhren, wer immer fuhr und in welcher Währung auch immer; leer nach Buchung, Kanal oder Kunde. Nach Klasse und Standort ist es die der Fahrzeuge, wie sie jetzt sind, denn sie hat keine Buchung.',
+		'Distancia que recorrieron los vehículos en los días del periodo, condujera quien condujera y en cualquier moneda; vacío por reserva, canal o cliente. Por clase y sede es la de los vehículos de ahora, ya que no tiene reserva.',
+	],
+	'Of these, miles outside of any rental; null by booking, channel or customer.': [
+		'Davon die Strecke außerhalb von Mieten; leer nach Buchung, Kanal oder Kunde.',
+		'De ella, la distancia fuera de cualquier alquiler; vacío por reserva, canal o cliente.',
+	],
+	'Revenue for a mile that trackers saw.': ['Umsatz je Meile oder Kilometer, die Tracker sahen.', 'Ingresos por milla o kilómetro que vieron los rastreadores.'],
+	'Revenue for an hour on rent.': ['Umsatz je Stunde in Miete.', 'Ingresos por hora en alquiler.'],
+	'Contribution for a mile.': ['Deckungsbeitrag je Meile oder Kilometer.', 'Contribución por milla o kilómetro.'],
+	'Contribution for an hour on rent.': ['Deckungsbeitrag je Stunde in Miete.', 'Contribución por hora en alquiler.'],
+	'Miles of a rental, on average.': ['Strecke einer Miete im Mittel.', 'Distancia media de un alquiler.'],
+	'What trackers saw of the miles of the odometers. Far below 100, trackers are silent; far above, odometers are misread.': [
+		'Was Tracker von der Strecke nach den Zählern sahen. Weit unter 100 schweigen Tracker; weit darüber sind Kilometerstände falsch abgelesen.',
+		'Lo que vieron los rastreadores de la distancia de los cuentakilómetros. Muy por debajo de 100, hay rastreadores en silencio; muy por encima, cuentakilómetros mal leídos.',
+	],
+	'All revenue, net of discounts and refunds. On the cash basis, what payments brought in less what they gave back and what providers and channels kept of them, and what was kept of deposits, taxes included.': [
+		'Der ganze Umsatz, nach Rabatten und Rückzahlungen. Nach Zahlungen: was Zahlungen einbrachten, ohne das, was zurückgegeben oder von Zahlungsdiensten und Kanälen behalten wurde, zuzüglich dessen, was von Kautionen einbehalten wurde, mit Steuern.',
+		'Todos los ingresos, tras descuentos y reembolsos. Según caja, lo que aportaron los pagos, menos lo devuelto y lo que retuvieron de ellos los proveedores de pago y los canales, más lo que se retuvo de los depósitos, impuestos incluidos.',
+	],
+	'For the time of rental.': ['Für die Mietzeit.', 'Por el tiempo de alquiler.'],
+	'For miles.': ['Für die Strecke.', 'Por la distancia.'],
+	'For extras.': ['Für Extras.', 'Por extras.'],
+	'For protection.': ['Für Schutz.', 'Por protección.'],
+	'Fees: late, cleaning, cancellation and others.': ['Gebühren: Verspätung, Reinigung, Stornierung und andere.', 'Tarifas: retraso, limpieza, cancelación y otras.'],
+	'Damage that was charged.': ['Berechnete Schäden.', 'Daños cobrados.'],
+	'Discounts; negative.': ['Rabatte; negativ.', 'Descuentos; en negativo.'],
+	'Refunds and allowances; negative.': ['Rückzahlungen und Nachlässe; negativ.', 'Reembolsos y rebajas; en negativo.'],
+	'Revenue for time and miles, net of discounts: what the daily rate is worked out of.': [
+		'Umsatz für Miete und Strecke, nach Rabatten: Daraus entsteht der Tagespreis im Mittel.',
+		'Ingresos por tiempo y distancia, tras descuentos: de ellos se obtiene la tarifa media por día.',
+	],
+	'Tolls and fines passed on to customers; no revenue, beside it.': [
+		'An Kunden weitergegebene Maut und Bußgelder; kein Umsatz, steht daneben.',
+		'Peajes y multas repercutidos a clientes; no es un ingreso, figura aparte.',
+	],
+	'What channels keep; a cost, beside it.': ['Was Kanäle behalten; Kosten, stehen daneben.', 'Lo que retienen los canales; es un coste, figura aparte.'],
+	'Seconds on rent of rentals in the currency. By channel and customer each rental counts whole, so that of two which overlap on one vehicle each has its seconds; in the other groups such a second counts once.': [
+		'Vermietete Zeit der Mieten in der Währung. Nach Kanal und Kunde zählt jede Miete ganz, sodass von zweien, die sich auf einem Fahrzeug überschneiden, jede ihre Zeit hat; in den anderen Gruppen zählt solche Zeit einmal.',
+		'Tiempo alquilado de los alquileres en la moneda. Por canal y cliente cada alquiler cuenta entero, de modo que, de dos que coinciden en un vehículo, cada uno tiene su tiempo; en los demás grupos ese tiempo cuenta una vez.',
+	],
+	'Average daily rate: time and miles for each billed day.': ['Tagespreis im Mittel: Miete und Strecke je berechneten Tag.', 'Tarifa media por día: tiempo y distancia por día facturado.'],
+	'All revenue for each billed day.': ['Der ganze Umsatz je berechneten Tag.', 'Todos los ingresos por día facturado.'],
+	'What channels keep of the revenue.': ['Anteil der Kanäle am Umsatz.', 'Proporción de los ingresos que retienen los canales.'],
+	'All revenue of the span, net of discounts and refunds.': ['Der ganze Umsatz des Zeitraums, nach Rabatten und Rückzahlungen.', 'Todos los ingresos del periodo, tras descuentos y reembolsos.'],
+	'The same of the span that it is compared with: the previous period, unless compare says previous_year.': [
+		'Dasselbe im Zeitraum, mit dem verglichen wird: dem davor, wenn nicht mit dem Vorjahr verglichen wird.',
+		'Lo mismo del periodo con el que se compara: el anterior, salvo que se compare con el año anterior.',
+	],
+	'Revenue less revenue before.': ['Umsatz weniger Umsatz vorher.', 'Ingresos menos ingresos antes.'],
+	'What revenue before would have changed by, if only the rentable time had changed.': [
+		'Um wie viel sich der Umsatz von vorher geändert hätte, wenn nur die vermietbare Zeit anders gewesen wäre.',
+		'Lo que habrían variado los ingresos de antes si solo hubiera cambiado el tiempo alquilable.',
+	],
+	'What it would have changed by beyond that, if also the share of rented time had.': [
+		'Um wie viel er sich darüber hinaus geändert hätte, wenn auch der Anteil der vermieteten Zeit anders gewesen wäre.',
+		'Lo que habrían variado además si también hubiera cambiado la proporción de tiempo alquilado.',
+	],
+	'The rest: the change of revenue for rented time.': ['Der Rest: die Veränderung des Umsatzes je vermietete Zeit.', 'El resto: la variación de los ingresos por tiempo alquilado.'],
+	'Seconds in the fleet less those that it was down.': ['Zeit in der Flotte ohne die Ausfallzeit.', 'Tiempo en la flota menos el tiempo fuera de uso.'],
+	'The same of the span before.': ['Dasselbe im Zeitraum davor.', 'Lo mismo del periodo anterior.'],
+	'Seconds on rent of rentals in the currency.': ['Vermietete Zeit der Mieten in der Währung.', 'Tiempo alquilado de los alquileres en la moneda.'],
+	'Time on rent of the time in which vehicles could be rented.': [
+		'Anteil der vermieteten Zeit an der Zeit, in der Fahrzeuge zu mieten waren.',
+		'Proporción del tiempo alquilado sobre el tiempo en que los vehículos podían alquilarse.',
+	],
+	'Revenue for each hour on rent, in minor units.': ['Umsatz je vermietete Stunde.', 'Ingresos por hora alquilada.'],
+	'What was earned, net of discounts and refunds, without taxes, deposits and recharged tolls.': [
+		'Was eingebracht wurde, nach Rabatten und Rückzahlungen, ohne Steuern, Kautionen und weitergegebene Maut.',
+		'Lo que se ganó, tras descuentos y reembolsos, sin impuestos, depósitos ni peajes repercutidos.',
+	],
+	'What platforms keep of it.': ['Was Plattformen davon behalten.', 'Lo que retienen de ello las plataformas.'],
+	'What platforms keep of what was earned.': ['Anteil der Plattformen an dem, was eingebracht wurde.', 'Proporción de lo ganado que retienen las plataformas.'],
+	'Taxes on bills, by their names (category), or by location and name (jurisdiction).': [
+		'Steuern auf Rechnungen, nach ihren Namen (nach Art) oder nach Standort und Namen (nach Ort und Steuer).',
+		'Impuestos en facturas, por su nombre (por tipo) o por sede y nombre (por lugar e impuesto).',
+	],
+	'What of taxes on bills was taken back, by reversals and later changes.': [
+		'Was von Steuern auf Rechnungen zurückgenommen wurde, durch Stornos und spätere Änderungen.',
+		'Lo que se anuló de los impuestos en facturas, por reversiones y cambios posteriores.',
+	],
+	'Charged less taken_back.': ['Berechnet weniger zurückgenommen.', 'Lo cobrado menos lo anulado.'],
+	"The net amounts on which this tax was charged, less those of which it was taken back, as the charges of the bookings have them, on the days of the tax's entries. An amount on which several taxes are charged counts once for each: the turnover of a tax is that of its name.": [
+		'Die Nettobeträge, auf die diese Steuer berechnet wurde, abzüglich derer, auf die sie zurückgenommen wurde, nach den Posten der Buchungen, an den Buchungstagen der Steuer. Ein Betrag, auf den mehrere Steuern berechnet werden, zählt für jede einmal: Der Umsatz einer Steuer ist der unter ihrem Namen.',
+		'Los importes netos sobre los que se cobró este impuesto, menos aquellos de los que se anuló, según los cargos de las reservas, en los días de los asientos del impuesto. Un importe sobre el que se cobran varios impuestos cuenta una vez por cada uno: la base de un impuesto es la que figura con su nombre.',
+	],
+	'Of the tax, that of which the net amount is known; of taxes of imported bookings nobody knows it.': [
+		'Von der Steuer der Teil, dessen Nettobetrag bekannt ist; bei Steuern importierter Buchungen kennt ihn niemand.',
+		'Del impuesto, la parte cuyo importe neto se conoce; en los impuestos de reservas importadas nadie lo conoce.',
+	],
+	'What went to the authority: expenses of the category sales_tax, and what journal entries by hand took off; what these added, such as what was owed when the books began, is taken from it.': [
+		'Was an die Behörde ging: Ausgaben der Art „Abgeführte Steuer“ und was Buchungen von Hand abzogen; was diese hinzufügten, etwa was beim Beginn der Bücher geschuldet war, ist davon abgezogen.',
+		'Lo ingresado a la autoridad: gastos del tipo «Impuesto ingresado» y lo que restaron asientos manuales; lo que estos añadieron, como lo debido al empezar los libros, se descuenta de ello.',
+	],
+	'What the span adds to what is owed to the authority: charged less taken_back and paid.': [
+		'Was der Zeitraum zu dem hinzufügt, was der Behörde geschuldet wird: berechnet weniger zurückgenommen und bezahlt.',
+		'Lo que el periodo añade a lo que se debe a la autoridad: lo cobrado menos lo anulado y lo pagado.',
+	],
+	'What the span adds to the tax that the authority gives back: the recoverable tax of expenses. It has no name, and is of no category.': [
+		'Was der Zeitraum zu der Steuer hinzufügt, die die Behörde zurückgibt: die Vorsteuer auf Ausgaben. Sie hat keinen Namen und gehört zu keiner Art.',
+		'Lo que el periodo añade al impuesto que la autoridad devuelve: el impuesto recuperable de los gastos. No tiene nombre y no es de ningún tipo.',
+	],
+	'What the span adds to what is left to pay: owed less input_tax.': [
+		'Was der Zeitraum zu dem hinzufügt, was noch zu zahlen ist: geschuldet weniger Vorsteuer.',
+		'Lo que el periodo añade a lo que queda por pagar: lo adeudado menos el impuesto soportado.',
+	],
+	'How many entries of the ledger what is owed was.': ['Aus wie vielen Buchungssätzen das Geschuldete besteht.', 'Cuántos asientos componen lo adeudado.'],
+	'The rate: of one tax its own but for the rounding of each bill, of several, or of one whose rate changed, on average.': [
+		'Der Satz: bei einer Steuer ihr eigener, bis auf das Runden jeder Rechnung; bei mehreren, oder einer mit geändertem Satz, das Mittel.',
+		'El tipo: de un solo impuesto, el suyo salvo el redondeo de cada factura; de varios, o de uno cuyo tipo cambió, la media.',
+	],
+	'Miles of these trips.': ['Strecke dieser Fahrten.', 'Distancia de estos viajes.'],
+	'Seconds from the beginning to the end of these trips.': ['Zeit vom Anfang bis zum Ende dieser Fahrten.', 'Tiempo desde el principio hasta el final de estos viajes.'],
+	'Of these, seconds in which the vehicle moved.': ['Davon Zeit, in der sich das Fahrzeug bewegte.', 'De él, tiempo en que el vehículo se movió.'],
+	'Of these, seconds in which it stood with the engine on.': ['Davon Zeit, in der es mit laufendem Motor stand.', 'De él, tiempo en que estuvo parado con el motor encendido.'],
+	'Ways between two places that nobody saw.': ['Wege zwischen zwei Orten, die niemand sah.', 'Trayectos entre dos lugares que nadie vio.'],
+	'Miles of these ways, which are estimated.': ['Strecke dieser Wege; sie ist geschätzt.', 'Distancia de estos trayectos, que es estimada.'],
+	'The highest speed of any trip; null if there was none.': [
+		'Die höchste Geschwindigkeit aller Fahrten; leer, wenn es keine gab.',
+		'La velocidad máxima de todos los viajes; vacío si no hubo ninguno.',
+	],
+	'Miles of a trip, on average.': ['Strecke einer Fahrt im Mittel.', 'Distancia media de un viaje.'],
+	'Seconds of a trip, on average.': ['Dauer einer Fahrt im Mittel.', 'Duración media de un viaje.'],
+	'Speed while moving, on average.': ['Geschwindigkeit in Fahrt im Mittel.', 'Velocidad media en marcha.'],
+	'Rentals whose vehicle came back in the span.': ['Mieten, deren Fahrzeug im Zeitraum zurückkam.', 'Alquileres cuyo vehículo volvió en el periodo.'],
+	'Of these, returns after which the vehicle was available, before or without a next rental.': [
+		'Davon Rückgaben, nach denen das Fahrzeug verfügbar wurde, vor einer nächsten Miete oder ohne sie.',
+		'De ellos, devoluciones tras las que el vehículo quedó disponible, antes de otro alquiler o sin él.',
+	],
+	'Seconds from these returns until the vehicle was available.': [
+		'Zeit von diesen Rückgaben, bis das Fahrzeug verfügbar war.',
+		'Tiempo desde estas devoluciones hasta que el vehículo estuvo disponible.',
+	],
+	'Hours from a return until the vehicle was available: half of them took longer.': [
+		'Stunden von einer Rückgabe, bis das Fahrzeug verfügbar war: Bei der Hälfte dauerte es länger.',
+		'Horas desde una devolución hasta que el vehículo estuvo disponible: la mitad tardó más.',
+	],
+	'Hours from a return until the vehicle was available that a tenth exceeded.': [
+		'Stunden von einer Rückgabe, bis das Fahrzeug verfügbar war: Bei einem Zehntel dauerte es länger.',
+		'Horas desde una devolución hasta que el vehículo estuvo disponible: una décima parte tardó más.',
+	],
+	'Of the returns, those after which the vehicle was rented again.': [
+		'Von den Rückgaben die, nach denen das Fahrzeug wieder vermietet wurde.',
+		'De las devoluciones, aquellas tras las que el vehículo se alquiló de nuevo.',
+	],
+	'Seconds from these returns to the next pickup.': ['Zeit von diesen Rückgaben bis zur nächsten Abholung.', 'Tiempo desde estas devoluciones hasta la siguiente recogida.'],
+	"Hours from a return to the vehicle's next pickup: half of them took longer.": [
+		'Stunden von einer Rückgabe bis zur nächsten Abholung des Fahrzeugs: Bei der Hälfte dauerte es länger.',
+		'Horas desde una devolución hasta la siguiente recogida del vehículo: la mitad tardó más.',
+	],
+	"Hours from a return to the vehicle's next pickup that a tenth exceeded.": [
+		'Stunden von einer Rückgabe bis zur nächsten Abholung des Fahrzeugs: Bei einem Zehntel dauerte es länger.',
+		'Horas desde una devolución hasta la siguiente recogida del vehículo: una décima parte tardó más.',
+	],
+	'Hours from a return until the vehicle was available, on average.': [
+		'Stunden von einer Rückgabe, bis das Fahrzeug verfügbar war, im Mittel.',
+		'Media de horas desde una devolución hasta que el vehículo estuvo disponible.',
+	],
+	'Hours from a return to the next pickup, on average.': ['Stunden von einer Rückgabe bis zur nächsten Abholung im Mittel.', 'Media de horas desde una devolución hasta la siguiente recogida.'],
+	'Seconds in the fleet, from the day of being in service to disposal; days have 23, 24 or 25 hours.': [
+		'Zeit in der Flotte, vom Tag der Indienststellung bis zum Ausscheiden; Tage haben 23, 24 oder 25 Stunden.',
+		'Tiempo en la flota, desde el día de entrada en servicio hasta la baja; los días tienen 23, 24 o 25 horas.',
+	],
+	'Seconds on rent, from pickup to return; while it goes on, to now.': [
+		'Vermietete Zeit, von der Abholung bis zur Rückgabe; solange eine Miete läuft, bis jetzt.',
+		'Tiempo alquilado, desde la recogida hasta la devolución; mientras dura, hasta ahora.',
+	],
+	'Rentable seconds without a rental.': ['Vermietbare Zeit ohne Miete.', 'Tiempo alquilable sin alquiler.'],
+	'Days that rentals are billed for, in whatever currency, on the local days to which they belong.': [
+		'Tage, für die Mieten berechnet werden, in welcher Währung auch immer, an den örtlichen Tagen, zu denen sie gehören.',
+		'Días por los que se facturan los alquileres, en cualquier moneda, en los días locales a los que pertenecen.',
+	],
+	'Time on rent of all time in the fleet: what is down counts against it.': [
+		'Anteil der vermieteten Zeit an der ganzen Zeit in der Flotte: Ausfälle zählen dagegen.',
+		'Proporción del tiempo alquilado sobre todo el tiempo en la flota: lo que está fuera de uso cuenta en contra.',
+	],
+	'Billed days of the days in the fleet; above 100 where a vehicle is rented twice in a day.': [
+		'Anteil der berechneten Tage an den Tagen in der Flotte; über 100, wo ein Fahrzeug an einem Tag zweimal vermietet wird.',
+		'Proporción de los días facturados sobre los días en la flota; más de 100 donde un vehículo se alquila dos veces en un día.',
+	],
+	'Time in maintenance or out of service of all time in the fleet.': [
+		'Anteil der Zeit in Wartung oder außer Betrieb an der ganzen Zeit in der Flotte.',
+		'Proporción del tiempo en mantenimiento o fuera de servicio sobre todo el tiempo en la flota.',
+	],
+	'Vehicles in the fleet, on average of the span.': ['Fahrzeuge in der Flotte im Mittel des Zeitraums.', 'Media de vehículos en la flota durante el periodo.'],
+};
