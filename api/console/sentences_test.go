@@ -137,8 +137,8 @@ func TestTheConsoleKnowsTheSentencesOfTheInterface(t *testing.T) {
 	}
 }
 
-// What a figure of a report means gets its words in texts.figures.ts, unless it is a sentence that other pages know too.
-// They are looked up as a whole.
+// What a figure of a report means gets its words in texts.figures.ts, unless it is a sentence that other pages know
+// too. They are looked up as a whole.
 func TestTheConsoleKnowsWhatFiguresMean(t *testing.T) {
 	known, figures := catalogue(t, ofSentences), catalogue(t, ofFigures)
 	meant := map[string]bool{}
