@@ -295,3 +295,30 @@ func nameOf(e ast.Expr) string {
 	}
 	return ""
 }
+
+// TestScopesSayTheSameWhereverTheyAreGiven holds the words of the console for scopes against those by which somebody
+// lets a program in.
+func TestScopesSayTheSameWhereverTheyAreGiven(t *testing.T) {
+	scopes := regexp.MustCompile(`(?m)^\t(\w+)\s+Scope = "([^"]+)"`)
+	rights := regexp.MustCompile(`auth\.(\w+):\s+\{Words: "([^"]+)"`)
+	words := regexp.MustCompile(`(?m)^\t'([^']+)': \['([^']+)', '[^']+', '[^']+'\],`)
+	found := func(path string, of *regexp.Regexp) map[string]string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]string{}
+		for _, m := range of.FindAllStringSubmatch(string(text), -1) {
+			all[m[1]] = m[2]
+		}
+		return all
+	}
+	asked := map[string]string{}
+	names := found("../auth/scope.go", scopes)
+	for name, text := range found("../oauth/consent.go", rights) {
+		asked[names[name]] = text
+	}
+	if told := found("web/src/platform/scopes.ts", words); len(told) != len(names) || !maps.Equal(told, asked) {
+		t.Errorf("the console says %v, the page that asks for consent %v", told, asked)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // townsPath is where the map learns what towns there are, which it names where the operator has no basemap.
 const townsPath = assets + "towns.json"
 
-// mostTowns are those of some 30,000 people and more, which takes a browser 150 kB.
+// mostTowns are those of some 30,000 people and more, which take a browser 130 kB.
 const mostTowns = 12_000
 
 // towns are the largest towns of the gazetteer, the largest first, as the map reads them: their names with line feeds

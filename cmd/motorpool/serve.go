@@ -151,7 +151,7 @@ func (c *serveCommand) Run(ctx context.Context, s settings, o output) error {
 		return err
 	}
 	defer p.close()
-	half, err := p.newServe(ctx, c.apiSettings, basemap)
+	half, err := p.newServe(ctx, c.apiSettings, basemap, isTerminal(o.err))
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,11 @@ type serveHalf struct {
 // mostTried is how many positions and measurements a rule may be tried against: some ten seconds of one core.
 const mostTried = 5_000_000
 
-func (p *platform) newServe(ctx context.Context, c apiSettings, basemap *console.Basemap) (*serveHalf, error) {
+// newServe makes the half that answers. quiet says that somebody reads its log as it comes, and looks for what went
+// wrong.
+func (p *platform) newServe(
+	ctx context.Context, c apiSettings, basemap *console.Basemap, quiet bool,
+) (*serveHalf, error) {
 	if err := c.Clients.Validate(); err != nil {
 		return nil, err
 	}
@@ -200,7 +204,7 @@ func (p *platform) newServe(ctx context.Context, c apiSettings, basemap *console
 	}
 	config := rest.DefaultConfig()
 	config.Version, config.CORSOrigins, config.QueryMemory = version, c.CORSOrigins, c.QueryMemory<<20
-	config.Quiet = isTerminal(os.Stderr) // whoever reads along looks for what went wrong
+	config.Quiet = quiet
 	config.Long, config.LongShare = p.settings.DB.DownloadConnections, c.Clients.MaxDownloads
 	config.BodyMemory = c.Clients.BodyMemory
 	config.Pace = pace.Pace{BodyTime: c.Clients.BodyTime, BodyRate: c.Clients.BodyRate, Stall: c.Clients.ClientStall}

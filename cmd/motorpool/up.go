@@ -93,7 +93,7 @@ func (c *upCommand) Run(ctx context.Context, s settings, o output) error {
 	if err != nil {
 		return err
 	}
-	serve, err := p.newServe(ctx, c.apiSettings, basemap)
+	serve, err := p.newServe(ctx, c.apiSettings, basemap, isTerminal(o.err))
 	if err != nil {
 		return err
 	}

@@ -270,6 +270,7 @@ test("a booking's papers are made, each can be had as a PDF, and they are found 
 	await expect(paper('Rental agreement')).toBeVisible();
 	await page.getByRole('button', { name: 'Make an invoice' }).click();
 	await expect(paper('Invoice')).toContainText('Open');
+	await expect(page.getByRole('button', { name: 'Make an invoice' })).toHaveCount(0); // all is billed
 	await page.getByRole('button', { name: 'Take a payment' }).click();
 	await page.getByRole('button', { name: 'Note the payment' }).click();
 	await page.getByRole('button', { name: /^Make a receipt for/ }).click();

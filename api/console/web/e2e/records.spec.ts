@@ -304,6 +304,8 @@ test('what is sent again because its answer was lost is done once: an expense, a
 	const kept = await get<{ damages: unknown[]; inspections: unknown[]; status: string }>(request, `/v1/bookings/${booking}`);
 	expect(kept).toMatchObject({ status: 'active' });
 	expect([kept.damages.length, kept.inspections.length]).toEqual([1, 1]);
+	await expect(page.getByText('there at pickup')).toBeVisible(); // though it was written down later, so that it is not charged
+	await expect(page.getByRole('button', { name: 'Charge it' })).toHaveCount(0);
 
 	// A block that was lost and then lifted elsewhere is made when its form is opened again, in the same words.
 	const blocked = await made('/v1/vehicles', { make: 'Seat', model: 'Ibiza', nickname: `Blocks ${mark}` });
