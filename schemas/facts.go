@@ -10,7 +10,7 @@ import (
 
 // FactsVersion is that of what facts are, as the queries facts_* make them. A program with another one makes all of
 // them again, and until then its reports say that what they stand on is not made.
-const FactsVersion uint32 = 9
+const FactsVersion uint32 = 10
 
 // Chosen sends bookings along with a query that makes facts of them, as its table chosen. In a parameter, ten thousand
 // of them would be taken apart anew at each place where the query names it: a quarter of what such a query cost.

@@ -851,6 +851,23 @@ PARTITION BY toYear(local_date)
 ORDER BY (account, local_date, currency)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
 
+CREATE TABLE IF NOT EXISTS geofence_days
+(
+    `account` UInt64,
+    `local_date` Date32,
+    `vehicle` UInt64,
+    `geofence` UInt64,
+    `computed_at` DateTime64(3, 'UTC'),
+    `stays` UInt32,
+    `visits` UInt32,
+    `inside_s` Int64,
+    `visit_s` Int64
+)
+ENGINE = ReplacingMergeTree(computed_at)
+PARTITION BY toYYYYMM(local_date)
+ORDER BY (account, local_date, vehicle, geofence)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+
 CREATE TABLE IF NOT EXISTS geofences
 (
     `account` UInt64,
@@ -2421,7 +2438,8 @@ CREATE TABLE IF NOT EXISTS visits
     `initial` Bool,
     `crossed` Bool,
     `exit_reason` LowCardinality(String),
-    `body` String CODEC(ZSTD(3))
+    `body` String CODEC(ZSTD(3)),
+    INDEX updated_at_minmax updated_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)

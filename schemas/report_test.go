@@ -45,6 +45,9 @@ func ask(t *testing.T, db driver.Conn, report, group string, settings ...string)
 	if strings.Contains(text, "FROM driving_days") || strings.Contains(text, "driven_mm") {
 		makeDriving(t, db, parameters)
 	}
+	if strings.Contains(text, "FROM geofence_days") {
+		schematest.MakeGeofenceDays(t, db, parameters)
+	}
 	if strings.Contains(text, "FROM rental_sums") || strings.Contains(text, "FROM tax_bases") ||
 		strings.Contains(text, "FROM booking_sums") {
 		schematest.MakeBooked(t, db, parameters)

@@ -46,6 +46,7 @@ var Retention = []Retained{
 	{Table: "stops", Time: "start_at", but: butDerived},
 	{Table: "charges", Time: "start_at", but: butDerived},
 	{Table: "visits", Time: "start_at", but: butDerived},
+	{Table: "geofence_days", Time: "local_date"},
 	{Table: "driving_events", Time: "start_at", but: butDerived},
 	{Table: "alerts", Time: "start_at", but: butDerived},
 	{Table: "route_runs", Time: "start_at", but: butDerived},

@@ -112,6 +112,7 @@ func TestRetentionDeletesWhatIsOlderAndNothingElse(t *testing.T) {
 	exec("INSERT INTO positions (account, vehicle, fix_time, received_at) SELECT account, 5, at, now64(3) FROM " + each)
 	exec("INSERT INTO telemetry (account, vehicle, signal, time, value) SELECT account, 5, 'soc_pct', at, 50 FROM " + each)
 	exec("INSERT INTO tag_reports (account, vehicle, time, tag) SELECT account, 5, at, '1A2B' FROM " + each)
+	exec("INSERT INTO geofence_days (account, local_date, vehicle, geofence, stays) SELECT account, toDate32(at), 5, 6, 1 FROM " + each)
 	exec("INSERT INTO events (account, sequence, at, noted_at) " +
 		"SELECT account, toUnixTimestamp64Milli(at), at, now64(3) FROM " + each)
 	exec("INSERT INTO heard_hours (account, device, hour, minutes) SELECT account, 5, at, 1 FROM " + each)

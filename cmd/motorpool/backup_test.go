@@ -70,7 +70,7 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		case "events":
 			return "* EXCEPT (noted_at)"
 		case "vehicle_days", "vehicle_months", "rental_days", "rental_sums", "booking_sums", "tax_bases", "customer_sums",
-			"driving_days", "driving_months", "fleet_days":
+			"driving_days", "driving_months", "fleet_days", "geofence_days":
 			return "* EXCEPT (computed_at)"
 		}
 		return "*"
@@ -93,7 +93,7 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 			from += " WHERE NOT deleted AND NOT open" // what is open is written now and then
 		case "claim_log":
 			from += " WHERE field != 'node'" // a process that serves leases one
-		case "vehicle_days", "rental_days", "fleet_days":
+		case "vehicle_days", "rental_days", "fleet_days", "geofence_days":
 			from += " WHERE local_date < today() - 1" // a day that is not over counts to the present
 		case "vehicle_months":
 			from += " WHERE month < toStartOfMonth(today() - 1)" // and so does its month

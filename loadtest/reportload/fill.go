@@ -81,7 +81,8 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 		}
 	}
 	for year := present.Year() - 10; year < present.Year(); year++ {
-		for _, name := range []string{"facts_months", "facts_fleet_days", "facts_driving", "facts_driving_months"} {
+		for _, name := range []string{"facts_months", "facts_fleet_days", "facts_driving", "facts_driving_months",
+			"facts_geofence_days"} {
 			step := fmt.Sprintf("%s %d", name, year)
 			if name == "facts_fleet_days" {
 				step = fmt.Sprintf("%s of version %d %d", name, schemas.FactsVersion, year)
@@ -126,7 +127,7 @@ func Fill(ctx context.Context, db driver.Conn, folder string, say io.Writer) err
 	}); err != nil {
 		return err
 	}
-	step = fmt.Sprintf("merged all of version %d with customers", schemas.FactsVersion)
+	step = fmt.Sprintf("merged all of version %d with geofences", schemas.FactsVersion)
 	return do(step, func() error { return merge(ctx, db) })
 }
 

@@ -22,7 +22,7 @@ func (d *Definition) AsOf(ctx context.Context, db driver.Conn, now time.Time) (t
 		until string   // the query that tells until when that is made
 	}{
 		{[]string{"FROM vehicle_", "FROM rental_days", "FROM rental_sums", "FROM driving_", "FROM fleet_days",
-			"FROM tax_bases", "FROM booking_sums", "FROM customer_sums"}, "facts_as_of"},
+			"FROM geofence_days", "FROM tax_bases", "FROM booking_sums", "FROM customer_sums"}, "facts_as_of"},
 		{[]string{"FROM ledger_days", "FROM ledger_months", "FROM ledger_flows"}, "rollup_looked"},
 	} {
 		if !slices.ContainsFunc(made.of, func(table string) bool { return strings.Contains(d.statement, table) }) {

@@ -31,7 +31,7 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 		`INSERT INTO bookings (account, id, revision, created_at, updated_at, body) SELECT number % 7, number, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', '{}' FROM numbers(5000)`,
 		`INSERT INTO quotes (account, id, revision, created_at, updated_at, body) SELECT number % 7, number, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00', '{}' FROM numbers(5000)`,
 		`INSERT INTO trips (account, vehicle, id, start_at, end_at, body) SELECT number % 7, number, number, toDateTime('2026-01-01 00:00:00') + number * 60 AS began, began, '{}' FROM numbers(5000)`,
-		`INSERT INTO visits (account, vehicle, id, start_at, end_at, body) SELECT account, vehicle, id, start_at, end_at, body FROM trips`,
+		`INSERT INTO geofence_days (account, local_date, vehicle, geofence, computed_at, stays) SELECT number % 7, toDate32('2026-01-01') + number % 90, number, 1, now64(3), 1 FROM numbers(5000)`,
 		`INSERT INTO alerts (account, vehicle, id, start_at, end_at, body) SELECT account, vehicle, id, start_at, end_at, body FROM trips`,
 	} {
 		if err := db.Exec(t.Context(), text); err != nil {
@@ -47,11 +47,11 @@ func TestEveryReportReadsByKeys(t *testing.T) {
 	}
 	keys := map[string]string{"vehicle_days": "account local_date", "vehicle_months": "account month",
 		"fleet_days": "account local_date", "rental_days": "account local_date", "rental_sums": "account",
-		"driving_days": "account local_date", "driving_months": "account month",
+		"driving_days": "account local_date", "geofence_days": "account local_date", "driving_months": "account month",
 		"ledger_entries": "account local_date", "ledger_days": "account local_date",
 		"ledger_months": "account month", "ledger_flows": "account ledger_account local_date",
 		"tax_bases": "account", "booking_sums": "account", "customer_sums": "account currency",
-		"bookings": "account", "quotes": "account", "trips": "account", "visits": "account", "alerts": "account"}
+		"bookings": "account", "quotes": "account", "trips": "account", "alerts": "account"}
 	for _, name := range Names() {
 		d, seen := Named(name), 0
 		for _, group := range d.Groups {

@@ -160,6 +160,7 @@ func rent(t *testing.T, db driver.Conn) {
 		}
 	}
 	schematest.MakeFleetDays(t, db, 3)
+	schematest.MakeGeofenceDays(t, db, clickhouse.Parameters{"account": "3", "zone": "America/Chicago"})
 	makeBooked(t, db)
 }
 

@@ -43,3 +43,15 @@ func MakeFleetDays(t testing.TB, db driver.Conn, account uint64) {
 		t.Fatal(err)
 	}
 }
+
+// MakeGeofenceDays makes the days of an account's vehicles in geofences, which reports read, of its visits from 2024 to
+// 2027 as they stand. Parameters of it are account and zone.
+func MakeGeofenceDays(t testing.TB, db driver.Conn, of clickhouse.Parameters) {
+	t.Helper()
+	of = maps.Clone(of)
+	maps.Copy(of, clickhouse.Parameters{"from": "2024-01-01", "to": "2027-12-31", "vehicles": "[]", "kept": "1970-01-01"})
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithParameters(of))
+	if err := db.Exec(ctx, schemas.Query("facts_geofence_days")); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -30,7 +30,7 @@ const (
 	Rentals      = "rentals"      // rented seconds and billed days against bookings, money of rentals against the ledger
 	Calendars    = "calendars"    // against rented seconds
 	Facts        = "facts"        // their money against the ledger
-	Driven       = "driven"       // their distance, fuel and energy against trips and charges, metres of rentals too
+	Driven       = "driven"       // distance, fuel, energy and days in geofences, against what trackers told
 	Months       = "months"       // of facts, against their days, and days of the fleet
 )
 
@@ -148,9 +148,8 @@ func (l look) of(check string) ([]Drift, error) {
 		if err != nil {
 			return nil, err
 		}
-		return each(l.ctx, []string{query, schemas.Query("audit_rental_metres")}, func(query string) ([]Drift, error) {
-			return l.months(check, query, months)
-		})
+		queries := []string{query, schemas.Query("audit_rental_metres"), schemas.Query("audit_geofence_days")}
+		return each(l.ctx, queries, func(query string) ([]Drift, error) { return l.months(check, query, months) })
 	case Rentals:
 		queries := []string{query}
 		for _, of := range []string{"rental_sums", "rentals_counted", "booking_sums", "tax_bases", "customer_sums"} {

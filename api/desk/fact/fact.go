@@ -1,13 +1,14 @@
 // Package fact is the room of what reports stand on: what every vehicle did, earned and cost on each local day
 // (vehicle_days, summed over months in vehicle_months and over all vehicles in fleet_days), which of its trips, stops
-// and driving events began on each (driving_days, driving_months), what every booking had of a vehicle on each
-// (rental_days), what every rental came to (rental_sums), what every booking was agreed to bring (booking_sums), on
-// what its taxes were charged (tax_bases), and what the books have of every customer (customer_sums).
+// and driving events began on each (driving_days, driving_months), how long it was in which geofence (geofence_days),
+// what every booking had of a vehicle on each (rental_days), what every rental came to (rental_sums), what every
+// booking was agreed to bring (booking_sums), on what its taxes were charged (tax_bases), and what the books have of
+// every customer (customer_sums).
 //
-// Facts are a function of records, trips and entries of the ledger, worked out by ClickHouse; whoever makes them again
-// finds the same. A duty looks for what was written since somebody last looked, and makes the days again that it is
-// about. Any number of processes may look, and be killed: how far everything was made again is noted when it was, and
-// what is found twice is made twice.
+// Facts are a function of records, trips, visits and entries of the ledger, worked out by ClickHouse; whoever makes
+// them again finds the same. A duty looks for what was written since somebody last looked, and makes the days again
+// that it is about. Any number of processes may look, and be killed: how far everything was made again is noted when it
+// was, and what is found twice is made twice.
 //
 // What was written is found by the time that it bears, which is that of before it was written: so a look goes back
 // beyond the last one for longer than a write may take.

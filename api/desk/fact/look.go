@@ -161,7 +161,12 @@ func (f *Facts) lookSince(
 			pieces.add(a, 0, true, ledger.DayOf(last.records, a.zone)-1, ledger.DayOf(next.records, a.zone)+1)
 		}
 	}
-	f.makePieces(ctx, some, pieces, o)
+	visited, err := f.visitsChanged(ctx, some, entered)
+	if err != nil {
+		return nil, err
+	}
+	f.makePieces(ctx, some, pieces, o, f.days)
+	f.makePieces(ctx, some, visited, o, f.geofenceDays)
 	return o, ctx.Err()
 }
 
@@ -383,6 +388,26 @@ func (f *Facts) changed(
 	return found, ctx.Err()
 }
 
+// visitsChanged finds the days of vehicles in geofences that a visit is about which was written. Those of vehicles that
+// stand in one change with each report, and nothing but these days does.
+func (f *Facts) visitsChanged(ctx context.Context, all map[uint64]account, entered time.Time) (pieces, error) {
+	found := pieces{}
+	err := f.each(ctx, "facts_visits_changed", []any{clickhouse.Named("entered", entered.UnixMilli())},
+		func(row schemas.Row) error {
+			var account, vehicle uint64
+			var from, to time.Time
+			if err := row.Scan(&account, &vehicle, &from, &to); err != nil {
+				return err
+			}
+			if a, ok := all[account]; ok {
+				first, last := f.reach(a)
+				found.add(a, vehicle, false, max(first, ledger.DayOf(from, time.UTC)), min(last, ledger.DayOf(to, time.UTC)))
+			}
+			return nil
+		})
+	return found, err
+}
+
 // pieces are the days of vehicles that are made together, by account and month.
 type pieces map[piece]*span
 
@@ -412,7 +437,10 @@ func (p pieces) add(a account, vehicle uint64, every bool, from, to ledger.Day) 
 }
 
 // makePieces makes days again.
-func (f *Facts) makePieces(ctx context.Context, all map[uint64]account, p pieces, o *outcome) {
+func (f *Facts) makePieces(
+	ctx context.Context, all map[uint64]account, p pieces, o *outcome,
+	days func(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error,
+) {
 	keys := slices.SortedFunc(maps.Keys(p), func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.month, b.month))
 	})
@@ -421,11 +449,11 @@ func (f *Facts) makePieces(ctx context.Context, all map[uint64]account, p pieces
 			return
 		}
 		s := p[key]
-		var vehicles []uint64
+		vehicles := []uint64{}
 		if !s.every {
 			vehicles = slices.Sorted(maps.Keys(s.vehicles))
 		}
 		o.vehicles += len(s.vehicles)
-		o.add(key.account, f.days(ctx, all[key.account], s.from, s.to, vehicles))
+		o.add(key.account, days(ctx, all[key.account], s.from, s.to, vehicles))
 	}
 }

@@ -291,8 +291,8 @@ func (f *Facts) zones(ctx context.Context, a account) (map[string]*time.Location
 	return all, err
 }
 
-// days makes the days of vehicles of an account again, of all of them if none are named, and then their months and the
-// days of its fleet.
+// days makes the days of vehicles of an account again, of all of them if none are named, then their months and the days
+// of its fleet, and all else that is told by vehicle and day.
 func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error {
 	zones, err := f.zones(ctx, a)
 	if err != nil {
@@ -328,7 +328,18 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 	if err != nil {
 		return err
 	}
-	return f.exec(ctx, "facts_driving_months", args)
+	if err := f.exec(ctx, "facts_driving_months", args); err != nil {
+		return err
+	}
+	return f.geofenceDays(ctx, a, from, to, vehicles)
+}
+
+// geofenceDays makes the days of vehicles of an account in geofences again, of all of them if none are named.
+func (f *Facts) geofenceDays(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error {
+	return f.exec(ctx, "facts_geofence_days", []any{clickhouse.Named("account", a.id),
+		clickhouse.Named("from", from.String()), clickhouse.Named("to", to.String()),
+		clickhouse.Named("vehicles", vehicles), clickhouse.Named("zone", a.zone.String()),
+		clickhouse.Named("kept", f.kept(a).String())})
 }
 
 // fleetDays adds up the days of the vehicles of an account over all of them, of every account for 0.

@@ -1,6 +1,6 @@
 -- The first and the last local date of which an account may have facts: of its vehicles, rentals, entries of the ledger
--- and the facts that it has, and of trips and charges from before all these: what a vehicle has driven may be older than
--- its record. An aggregate over nothing is 1970. EXPLAIN indexes=1: trips and charges by the months before the first day.
+-- and the facts that it has, and of trips, charges and visits from before all these: what a vehicle has driven may be older than
+-- its record. An aggregate over nothing is 1970. EXPLAIN indexes=1: these by the months before the first day.
 WITH (
     SELECT (minIf(first, first > toDate32('1970-01-01')), max(last))
     FROM
@@ -31,5 +31,8 @@ FROM
     WHERE account = {account:UInt64} AND start_at < toDateTime64(known.1 + 1, 3, 'UTC') AND NOT deleted
     UNION ALL
     SELECT toDate32(start_at) - 1 FROM charges
+    WHERE account = {account:UInt64} AND start_at < toDateTime64(known.1 + 1, 3, 'UTC') AND NOT deleted
+    UNION ALL
+    SELECT toDate32(start_at) - 1 FROM visits
     WHERE account = {account:UInt64} AND start_at < toDateTime64(known.1 + 1, 3, 'UTC') AND NOT deleted
 )
