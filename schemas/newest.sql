@@ -2439,7 +2439,8 @@ CREATE TABLE IF NOT EXISTS visits
     `crossed` Bool,
     `exit_reason` LowCardinality(String),
     `body` String CODEC(ZSTD(3)),
-    INDEX updated_at_minmax updated_at TYPE minmax GRANULARITY 1
+    INDEX updated_at_minmax updated_at TYPE minmax GRANULARITY 1,
+    INDEX end_at_minmax end_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)

@@ -78,7 +78,9 @@ func business(t *testing.T) (*Desk, *told) {
 		(account, vehicle, id, revision, start_at, end_at, updated_at, distance_m, body)
 		VALUES (%d, %d, 1, 1, '%s', '%s', '%s', 1234.567, '{"fuel_used_l":3.5}')`,
 		`INSERT INTO charges (account, vehicle, id, revision, start_at, end_at, updated_at, energy_kwh)
-		VALUES (%d, %d, 2, 1, '%s', '%s', '%s', 42.5)`} {
+		VALUES (%d, %d, 2, 1, '%s', '%s', '%s', 42.5)`,
+		`INSERT INTO visits (account, vehicle, id, revision, start_at, end_at, updated_at, geofence)
+		VALUES (%d, %d, 3, 1, '%s', '%s', '%s', 6)`} {
 		begun, over := start.Add(30*time.Minute), start.Add(17*time.Hour)
 		if err := d.DB.Exec(t.Context(), fmt.Sprintf(text, uint64(account), car, begun.Format(time.DateTime),
 			over.Format(time.DateTime), over.Format(time.DateTime))); err != nil {
@@ -171,6 +173,8 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			"INSERT INTO vehicle_days SELECT * REPLACE (driven_m + 1 AS driven_m) FROM vehicle_days FINAL"}},
 		{audit.Driven, "energy_wh", []string{
 			"INSERT INTO charges SELECT * REPLACE (2 AS revision, 43 AS energy_kwh) FROM charges FINAL"}},
+		{audit.Driven, "inside_s", []string{
+			"INSERT INTO geofence_days SELECT * REPLACE (inside_s + 1 AS inside_s) FROM geofence_days FINAL"}},
 		{audit.Months, "fleet_s", []string{
 			`INSERT INTO vehicle_months SELECT * REPLACE (fleet_s + 1 AS fleet_s,
 				arrayMap(n -> n + 1, rented_by_day) AS rented_by_day) FROM vehicle_months FINAL`}},
@@ -205,6 +209,8 @@ func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 			"INSERT INTO vehicle_days SELECT * REPLACE (fuel_l + 1 AS fuel_l) FROM vehicle_days FINAL"}},
 		{audit.Driven, "driven_mm", []string{
 			"INSERT INTO trips SELECT * REPLACE (2 AS revision, true AS deleted) FROM trips FINAL"}},
+		{audit.Driven, "visit_s", []string{
+			"INSERT INTO visits SELECT * REPLACE (2 AS revision, true AS deleted) FROM visits FINAL"}},
 	}} {
 		*events = nil
 		for _, c := range together {

@@ -70,8 +70,10 @@ func (m *machine) rowsNow(tables ...string) map[string]string {
 		case "events":
 			return "* EXCEPT (noted_at)"
 		case "vehicle_days", "vehicle_months", "rental_days", "rental_sums", "booking_sums", "tax_bases", "customer_sums",
-			"driving_days", "driving_months", "fleet_days", "geofence_days":
+			"driving_days", "driving_months", "fleet_days":
 			return "* EXCEPT (computed_at)"
+		case "geofence_days": // the first day of a visit that goes on knows how long it lasts
+			return "* EXCEPT (computed_at, visit_s)"
 		}
 		return "*"
 	}

@@ -29,7 +29,7 @@ const (
 // looked is how far everything was made again that had been written.
 type looked struct {
 	records time.Time // by the clock of records
-	entries time.Time // by that of who writes entries, trips and charges
+	entries time.Time // by that of who writes entries, trips, visits and charges
 }
 
 // later is the later of two, each by its clock.
@@ -152,7 +152,18 @@ func (f *Facts) lookSince(
 	if err := f.recordsChanged(ctx, some, since, entered, present, o); err != nil {
 		return nil, err
 	}
-	pieces, err := f.changed(ctx, some, since, entered, o)
+	pieces, whole, err := f.changed(ctx, some, "facts_changed", since, entered, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range whole { // their bookings may count by another zone
+		bookings, err := f.bookingsBetween(ctx, a, 0, everAfter)
+		if err == nil {
+			err = f.rentals(ctx, a, bookings)
+		}
+		o.add(a.id, err)
+	}
+	visited, _, err := f.changed(ctx, some, "facts_visits_changed", since, entered, o)
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +171,6 @@ func (f *Facts) lookSince(
 		if a, ok := some[id]; ok && present && a.vehicles {
 			pieces.add(a, 0, true, ledger.DayOf(last.records, a.zone)-1, ledger.DayOf(next.records, a.zone)+1)
 		}
-	}
-	visited, err := f.visitsChanged(ctx, some, entered)
-	if err != nil {
-		return nil, err
 	}
 	f.makePieces(ctx, some, pieces, o, f.days)
 	f.makePieces(ctx, some, visited, o, f.geofenceDays)
@@ -343,24 +350,25 @@ func (f *Facts) recordsChanged(
 	return ctx.Err()
 }
 
-// changed finds the days of vehicles that something is about which was written.
+// changed finds by a query the days of vehicles that something is about which was written, and the accounts of which
+// these are the days of all vehicles.
 func (f *Facts) changed(
-	ctx context.Context, all map[uint64]account, since, entered time.Time, o *outcome,
-) (pieces, error) {
-	found := pieces{}
+	ctx context.Context, all map[uint64]account, query string, since, entered time.Time, o *outcome,
+) (found pieces, whole []account, err error) {
 	type span struct {
 		account, vehicle uint64
 		every            bool
 		from, to         time.Time
 	}
-	spans, err := schemas.AllRows(ctx, f.DB, "find what facts have to be made again", schemas.Query("facts_changed"),
+	spans, err := schemas.AllRows(ctx, f.DB, "find what facts have to be made again", schemas.Query(query),
 		[]any{clickhouse.Named("since", since.UnixMilli()), clickhouse.Named("entered", entered.UnixMilli())},
 		func(s *span, row schemas.Row) error {
 			return row.Scan(&s.account, &s.every, &s.vehicle, &s.from, &s.to)
 		})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	found = pieces{}
 	extents := map[uint64][2]ledger.Day{}
 	for _, s := range spans {
 		a, ok := all[s.account]
@@ -377,35 +385,11 @@ func (f *Facts) changed(
 		}
 		from, to := ledger.DayOf(s.from, time.UTC), ledger.DayOf(s.to, time.UTC)
 		found.add(a, s.vehicle, s.every, max(from, extent[0]), min(to, extent[1]))
-		if s.every { // its bookings may count by another zone
-			bookings, err := f.bookingsBetween(ctx, a, extent[0], extent[1])
-			if err == nil {
-				err = f.rentals(ctx, a, bookings)
-			}
-			o.add(a.id, err)
+		if s.every {
+			whole = append(whole, a)
 		}
 	}
-	return found, ctx.Err()
-}
-
-// visitsChanged finds the days of vehicles in geofences that a visit is about which was written. Those of vehicles that
-// stand in one change with each report, and nothing but these days does.
-func (f *Facts) visitsChanged(ctx context.Context, all map[uint64]account, entered time.Time) (pieces, error) {
-	found := pieces{}
-	err := f.each(ctx, "facts_visits_changed", []any{clickhouse.Named("entered", entered.UnixMilli())},
-		func(row schemas.Row) error {
-			var account, vehicle uint64
-			var from, to time.Time
-			if err := row.Scan(&account, &vehicle, &from, &to); err != nil {
-				return err
-			}
-			if a, ok := all[account]; ok {
-				first, last := f.reach(a)
-				found.add(a, vehicle, false, max(first, ledger.DayOf(from, time.UTC)), min(last, ledger.DayOf(to, time.UTC)))
-			}
-			return nil
-		})
-	return found, err
+	return found, whole, ctx.Err()
 }
 
 // pieces are the days of vehicles that are made together, by account and month.

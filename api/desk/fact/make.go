@@ -75,6 +75,9 @@ func (f *Facts) Make(ctx context.Context, id fleet.AccountID, from, to ledger.Da
 			if err := f.days(ctx, a, first, last, nil); err != nil {
 				return err
 			}
+			if err := f.geofenceDays(ctx, a, first, last, nil); err != nil {
+				return err
+			}
 			said.Lock()
 			defer said.Unlock()
 			return done(Made{first, last, time.Since(begun)})
@@ -291,8 +294,8 @@ func (f *Facts) zones(ctx context.Context, a account) (map[string]*time.Location
 	return all, err
 }
 
-// days makes the days of vehicles of an account again, of all of them if none are named, then their months and the days
-// of its fleet, and all else that is told by vehicle and day.
+// days makes the days of vehicles of an account again, of all of them if none are named, and then their months and the
+// days of its fleet.
 func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error {
 	zones, err := f.zones(ctx, a)
 	if err != nil {
@@ -328,18 +331,22 @@ func (f *Facts) days(ctx context.Context, a account, from, to ledger.Day, vehicl
 	if err != nil {
 		return err
 	}
-	if err := f.exec(ctx, "facts_driving_months", args); err != nil {
-		return err
-	}
-	return f.geofenceDays(ctx, a, from, to, vehicles)
+	return f.exec(ctx, "facts_driving_months", args)
 }
 
 // geofenceDays makes the days of vehicles of an account in geofences again, of all of them if none are named.
 func (f *Facts) geofenceDays(ctx context.Context, a account, from, to ledger.Day, vehicles []uint64) error {
+	if vehicles == nil {
+		vehicles = []uint64{}
+	}
+	var kept ledger.Day // from which no visit of any zone's day is gone, as they go by their end
+	if a.keeps > 0 {
+		kept = f.kept(a) - keptSpare + 2
+	}
 	return f.exec(ctx, "facts_geofence_days", []any{clickhouse.Named("account", a.id),
 		clickhouse.Named("from", from.String()), clickhouse.Named("to", to.String()),
 		clickhouse.Named("vehicles", vehicles), clickhouse.Named("zone", a.zone.String()),
-		clickhouse.Named("kept", f.kept(a).String())})
+		clickhouse.Named("kept", kept.String())})
 }
 
 // fleetDays adds up the days of the vehicles of an account over all of them, of every account for 0.

@@ -19,7 +19,7 @@ import (
 )
 
 // year makes a year of 5,000 vehicles: 300,000 bookings of five billed days each, 3.6 million entries, of which 2.1
-// million are revenue or cost, 3.65 million trips, and 1.2 million states in as many revisions.
+// million are revenue or cost, 3.65 million trips, 1.2 million states in as many revisions, and 260,000 visits.
 var year = []string{
 	`INSERT INTO record_log (account, kind, id, revision, write_id, action, at, created_at, actor, request_id, body)
 	SELECT 7, 'vehicle', 1 + number % 5000, 1 + intDiv(number, 5000) AS r, number, 'update', since, since, '', '',
@@ -64,6 +64,10 @@ var year = []string{
 	SELECT 7, 1 + number % 5000, number, 1, at, at + toIntervalMinute(45), false, at, 30000, '{"fuel_used_l":2.5}'
 	FROM (SELECT number, toDateTime64('2025-01-01 06:00:00', 3, 'UTC') + toIntervalHour(intDiv(number, 5000) * 12) AS at
 		FROM numbers(3650000))`,
+	`INSERT INTO visits (account, vehicle, id, revision, start_at, end_at, deleted, updated_at, geofence)
+	SELECT 7, 1 + number % 5000, number, 1, at, at + toIntervalHour(number % 90), false, at, 1 + number % 50
+	FROM (SELECT number, toDateTime64('2025-01-01 06:00:00', 3, 'UTC') + toIntervalHour(intDiv(number, 5000) * 168) AS at
+		FROM numbers(260000))`,
 }
 
 // TestTheFactsOfAYearOfFiveThousandVehiclesAreMadeAgainInHalfAMinute prints how long it takes to make them, and to make

@@ -1,6 +1,7 @@
 -- Audit: geofence_days against visits, by vehicle, geofence and local day of one month. A visit that passes midnight is cut there, between
 -- whole seconds. Midnights are those of audit_driven. Days with a visit that was written since {until} are left out, those of which the account may keep none any more,
--- and all until the facts of visits are made by this version of the program. EXPLAIN indexes=1: visits by the partitions up to the month, geofence_days by that of the month.
+-- and all until all facts are made by this version of the program, if it ever looked. EXPLAIN indexes=1: visits by end_at_minmax, geofence_days by the partition
+-- of the month.
 WITH
     (at, zone) -> toInt64(toUnixTimestamp(toDateTime(formatDateTime(toDateTime(at, 'UTC'), '%F %T', zone), 'UTC'))) - at AS offset,
     (at, first, second, zone) -> at - if(offset(at - first, zone) != first AND offset(at - second, zone) = second, second, first) AS valid,
@@ -10,10 +11,10 @@ WITH
     (
         SELECT v.account AS account, v.id AS vehicle,
             coalesce(nullIf(JSONExtractString(v.body, 'timezone'), ''), nullIf(toString(a.timezone), ''), 'UTC') AS zone,
-            if(a.retention_days = 0, toDate32('1970-01-01'), toDate32(fromUnixTimestamp64Milli({now:Int64}, 'UTC')) - a.retention_days + 9) AS kept
+            if(a.retention_days = 0, toDate32('1970-01-01'), toDate32(fromUnixTimestamp64Milli({now:Int64}, 'UTC')) - a.retention_days + 3) AS kept
         FROM vehicles AS v FINAL
         INNER JOIN accounts AS a FINAL ON a.id = v.account
-        WHERE (SELECT countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs)
+        WHERE (SELECT count() = 0 OR countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs)
     )
 SELECT account, measure AS what, concat(toString(local_date), ' veh_', toString(vehicle), ' geo_', toString(geofence)) AS key,
     'vehicle' AS kind, vehicle AS id, toString(local_date) AS day, sum(recorded) AS expected, sum(stands) AS found

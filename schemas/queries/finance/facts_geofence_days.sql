@@ -1,8 +1,7 @@
 -- Makes the days of an account's vehicles in geofences from one local date to another, of those in vehicles unless it is
 -- empty, and writes what differs from what stands. Of dates before kept nothing is made again, as visits may be gone. A
 -- visit is laid on the days that it touches, in the zone that its vehicle has now, of which zone_days tells the midnights.
--- EXPLAIN indexes=1: visits by account, the months up to the last date and, where vehicles are named, vehicle; geofence_days
--- by account and date.
+-- EXPLAIN indexes=1: visits by account, end_at_minmax and, where vehicles are named, vehicle; geofence_days by account and date.
 INSERT INTO geofence_days (account, local_date, vehicle, geofence, computed_at, stays, visits, inside_s, visit_s)
 WITH (/*query vehicle_zones*/) AS zones
 SELECT {account:UInt64}, local_date, vehicle, geofence,
