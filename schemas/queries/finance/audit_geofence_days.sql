@@ -1,7 +1,7 @@
 -- Audit: geofence_days against visits, by vehicle, geofence and local day of one month. A visit that passes midnight is cut there, between
 -- whole seconds. Midnights are those of audit_driven. Days with a visit that was written since {until} are left out, those of which the account may keep none any more,
--- and all until all facts are made by this version of the program, if it ever looked. EXPLAIN indexes=1: visits by end_at_minmax, geofence_days by the partition
--- of the month.
+-- and all until all facts are made by this version of the program, if it ever looked. EXPLAIN indexes=1: visits by the months of those that may end late
+-- enough, which are looked up by end_at_minmax, geofence_days by the partition of the month.
 WITH
     (at, zone) -> toInt64(toUnixTimestamp(toDateTime(formatDateTime(toDateTime(at, 'UTC'), '%F %T', zone), 'UTC'))) - at AS offset,
     (at, first, second, zone) -> at - if(offset(at - first, zone) != first AND offset(at - second, zone) = second, second, first) AS valid,
@@ -30,6 +30,7 @@ FROM
             if(on = first, from_s, midnight(on, zone)) AS begins, if(on = last, until_s, midnight(on + 1, zone)) AS ends
         FROM visits FINAL INNER JOIN cars USING (account, vehicle)
         WHERE end_at >= toDateTime64({month:Date32}, 3, 'UTC') - INTERVAL 1 DAY AND start_at < toDateTime64(next, 3, 'UTC') + INTERVAL 1 DAY
+            AND toYYYYMM(start_at) IN (SELECT DISTINCT toYYYYMM(start_at) FROM visits WHERE end_at >= toDateTime64({month:Date32}, 3, 'UTC') - INTERVAL 1 DAY)
     )
     ARRAY JOIN [('visits', toInt64(on = first AND NOT deleted)), ('inside_s', if(deleted, 0, ends - begins)),
         ('visit_s', if(on = first AND NOT deleted, until_s - from_s, 0))] AS added
