@@ -53,6 +53,7 @@ type Definition struct {
 	Figures []Figure // raw ones and ratios, in the order of the comment
 	Version string   // a digest of the lines above: another one means that a figure may mean something else
 
+	reckoned  []reckoned      // by figures
 	statement string          // with all parts, whatever is asked
 	parts     []part          // of the statement
 	takes     map[string]bool // the parameters of the statement
@@ -213,6 +214,7 @@ func Parse(name, text string) (*Definition, error) {
 	}
 	d.Version = hex.EncodeToString(digest.Sum(nil)[:4])
 	d.About += d.whose()
+	d.reckon()
 	return d, d.check()
 }
 

@@ -133,10 +133,7 @@ func valueOf(column any, decimals int) (Value, error) {
 		}
 		return Whole(int64(v.Uint())), nil
 	case v.CanFloat():
-		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return Rounded(new(big.Rat).SetFloat64(f), decimals), nil
-		}
-		return Value{}, nil
+		return roundedFloat(v.Float(), decimals), nil
 	}
 	switch x := v.Interface().(type) {
 	case *big.Int:

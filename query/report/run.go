@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -172,8 +172,7 @@ func (d *Definition) finish(rows []Row, q Question, totals []Value) ([]Row, erro
 		for i := range rows {
 			rows[i].Values = d.values(rows[i].Values, q.Span, q.Metric)
 		}
-		slices.SortFunc(rows, func(a, b Row) int { return compareKeys(a.Key, b.Key) })
-		return rows, nil
+		return sorted(rows), nil
 	}
 	found := make(map[string]Row, len(rows))
 	for _, row := range rows {
@@ -204,17 +203,26 @@ func (d *Definition) Explain(ctx context.Context, db driver.Conn, q Question) ([
 		func(line *string, row schemas.Row) error { return row.Scan(line) })
 }
 
+// sorted puts rows in the order of their keys. There may be many, so it is their places that are moved until then.
+func sorted(rows []Row) []Row {
+	places := make([]int32, len(rows))
+	for i := range places {
+		places[i] = int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int { return compareKeys(rows[a].Key, rows[b].Key) })
+	all := make([]Row, len(rows))
+	for i, at := range places {
+		all[i] = rows[at]
+	}
+	return all
+}
+
 // compareKeys puts ids in the order of their numbers.
 func compareKeys(a, b string) int {
 	if len(a) != len(b) && digits(a) && digits(b) {
 		return len(a) - len(b)
 	}
-	if a < b {
-		return -1
-	} else if a > b {
-		return 1
-	}
-	return 0
+	return strings.Compare(a, b)
 }
 
 func digits(s string) bool {
@@ -269,6 +277,9 @@ type scanner struct {
 	whole   *uint64 // the column that says whether the row is of everything; nil if there is none
 	figures []int   // the columns of the raw figures, by all figures; -1 of ratios
 	figure  []Figure
+
+	reckoned []reckoned // by all figures
+	room     []Value    // for rows to come
 }
 
 func newScanner(d *Definition, from schemas.Row) (*scanner, error) {
@@ -276,7 +287,7 @@ func newScanner(d *Definition, from schemas.Row) (*scanner, error) {
 	if !ok {
 		return nil, fmt.Errorf("a %T does not know its columns", from)
 	}
-	s := &scanner{key: -1, figures: make([]int, len(d.Figures)), figure: d.Figures}
+	s := &scanner{key: -1, figures: make([]int, len(d.Figures)), figure: d.Figures, reckoned: d.reckoned}
 	names := row.Columns()
 	for i, column := range row.ColumnTypes() {
 		s.columns = append(s.columns, reflect.New(column.ScanType()).Interface())
@@ -310,13 +321,17 @@ func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 	if err := row.Scan(s.columns...); err != nil {
 		return "", nil, err
 	}
-	raw := make([]Value, len(s.figures))
+	if len(s.room) < len(s.figures) { // of many rows at once
+		s.room = make([]Value, 100*len(s.figures))
+	}
+	raw := s.room[:len(s.figures):len(s.figures)]
+	s.room = s.room[len(s.figures):]
 	for i, at := range s.figures {
 		if at < 0 {
 			continue
 		}
 		var err error
-		if raw[i], err = valueOf(s.columns[at], s.figure[i].Decimals()); err != nil {
+		if raw[i], err = valueOf(s.columns[at], s.reckoned[i].unit.decimals); err != nil {
 			return "", nil, fmt.Errorf("%s: %w", s.figure[i].Name, err)
 		}
 	}
@@ -325,87 +340,6 @@ func (s *scanner) read(row schemas.Row) (string, []Value, error) {
 		return "", nil, fmt.Errorf("the key is no text")
 	}
 	return *key, raw, nil
-}
-
-// values works the ratios out, in their places among the raw figures, and puts everything into the units that were
-// asked for.
-func (d *Definition) values(raw []Value, span Span, metric bool) []Value {
-	values := raw
-	if metric {
-		values = slices.Clone(raw)
-	}
-	for i := range d.Figures {
-		f := &d.Figures[i]
-		factor := units[f.Unit].factor
-		if !metric {
-			factor = nil
-		}
-		switch {
-		case f.Ratio():
-			values[i] = Value{}
-			if over, under := d.quotient(f, raw, span); under != nil {
-				if factor != nil {
-					over.Mul(over, factor.Num())
-					under.Mul(under, factor.Denom())
-				}
-				values[i] = rounded(over, under, f.Decimals())
-			}
-		case factor != nil:
-			values[i] = Value{}
-			if number := raw[i].Rat(); number != nil {
-				values[i] = Rounded(number.Mul(number, factor), f.Decimals())
-			}
-		}
-	}
-	return values
-}
-
-// quotient is a ratio, as what stands above and below the line; nil if that is nothing or lacks a figure. There may be
-// many rows, so nothing is reduced.
-func (d *Definition) quotient(f *Figure, raw []Value, span Span) (above, below *big.Int) {
-	above, below = big.NewInt(1), big.NewInt(1)
-	var next big.Int
-	for i, factors := range [...][]Factor{f.Over, f.Under} {
-		in, out := above, below
-		if i == 1 {
-			in, out = below, above
-		}
-		for _, factor := range factors {
-			switch factor.Figure {
-			case "":
-				in.Mul(in, next.SetInt64(factor.Number))
-			case SpanDays:
-				in.Mul(in, next.SetInt64(int64(span.Days())))
-			default:
-				v := raw[d.index(factor.Figure)]
-				if !v.known || v.words {
-					return nil, nil
-				}
-				in.Mul(in, next.SetInt64(v.unscaled))
-				for range v.decimals {
-					out.Mul(out, ten)
-				}
-			}
-		}
-	}
-	if below.Sign() == 0 {
-		return nil, nil
-	}
-	if f.Unit == "percent" {
-		above.Mul(above, next.SetInt64(100))
-	}
-	return above, below
-}
-
-// nothing are the figures of what there is nothing of: none, and no ratio. What is null in the totals is so here.
-func (d *Definition) nothing(span Span, totals []Value, metric bool) []Value {
-	raw := make([]Value, len(d.Figures))
-	for i := range raw {
-		if f := &d.Figures[i]; (f.Additive() || f.Unit == "distinct") && (totals == nil || totals[i].Known()) {
-			raw[i] = Whole(0)
-		}
-	}
-	return d.values(raw, span, metric)
 }
 
 // in is the definition in the units that are asked for.
