@@ -56,7 +56,8 @@ func TestShortNumbersComeToWhatLongOnesDo(t *testing.T) {
 			t.Fatalf("%v with %d decimals is %s, want %s", f, decimals, got, want)
 		}
 	}
-	for _, f := range []float64{0, math.Copysign(0, -1), 0.5, -0.5, 0.005, 2.5, 1e-300, math.SmallestNonzeroFloat64, 1 << 62, 1 << 63, math.MaxFloat64} {
+	for _, f := range []float64{0, math.Copysign(0, -1), 0.5, -0.5, 0.005, 2.5, 1e-300, math.SmallestNonzeroFloat64,
+		1 << 62, 1 << 63, math.MaxFloat64} {
 		for decimals := range 5 {
 			if got, want := roundedFloat(f, decimals), Rounded(new(big.Rat).SetFloat64(f), decimals); got != want {
 				t.Errorf("%v with %d decimals is %s, want %s", f, decimals, got, want)
