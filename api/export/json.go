@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -12,8 +13,14 @@ import (
 // bufferSize is how much a text writer collects before it writes.
 const bufferSize = 32 << 10
 
+// jsonWriter is what is written to: what collects the bytes of a row before they go on.
+type jsonWriter interface {
+	io.Writer
+	io.ByteWriter
+}
+
 type jsonTable struct {
-	w       *bufio.Writer
+	w       jsonWriter
 	columns []Column
 	names   []string // "name":, quoted
 	lines   bool
@@ -22,7 +29,12 @@ type jsonTable struct {
 }
 
 func newJSON(w io.Writer, columns []Column) *jsonTable {
-	t := &jsonTable{w: bufio.NewWriterSize(w, bufferSize), columns: columns}
+	t := &jsonTable{columns: columns, names: make([]string, 0, len(columns))}
+	if whole, ok := w.(*bytes.Buffer); ok { // it collects everything
+		t.w = whole
+	} else {
+		t.w = bufio.NewWriterSize(w, bufferSize)
+	}
 	for _, c := range columns {
 		t.names = append(t.names, string(appendText(nil, c.Name))+":")
 	}
@@ -61,7 +73,10 @@ func (t *jsonTable) Close() error {
 		}
 		t.w.WriteByte(']')
 	}
-	return t.w.Flush()
+	if w, ok := t.w.(*bufio.Writer); ok {
+		return w.Flush()
+	}
+	return nil
 }
 
 func appendObject(dst []byte, names []string, columns []Column, row []Value) []byte {

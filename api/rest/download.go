@@ -1,12 +1,10 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/motorpool/fleet"
@@ -71,19 +69,21 @@ func LargePageParams(perPage, most int) []Param {
 	}
 }
 
-// RowKey is a row of an answer and the sort keys from which a page behind it would go on.
+// RowKey is a row of an answer and the sort keys from which a page behind it would go on. Both are valid until the next
+// row; the keys, of which a list without a cursor has none, are asked for where a page ends.
 type RowKey struct {
-	Row []export.Value // valid until the next row
-	Key []string
+	Row []export.Value
+	Key func() []string
 }
 
 // WriteRows answers with one page of a list whose rows are encoded as they come; rows must give one more than the page
 // holds if there are more.
 func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, total int, columns []export.Column,
 	rows iter.Seq2[RowKey, error]) error {
-	var body bytes.Buffer
+	body, done := newAnswer()
+	defer done()
 	body.WriteString(`{"data":`)
-	table, err := export.NewTable(export.JSON, &body, columns)
+	table, err := export.NewTable(export.JSON, body, columns)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,9 @@ func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, tota
 		if err := table.Write(row.Row); err != nil {
 			return err
 		}
-		last = row.Key
-		n++
+		if n++; n == p.PerPage && row.Key != nil {
+			last = row.Key()
+		}
 	}
 	if err := table.Close(); err != nil {
 		return err
@@ -110,17 +111,9 @@ func WriteRows(w http.ResponseWriter, r *http.Request, list string, p Page, tota
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&body, ",\"pagination\":%s}\n", pagination)
-	h := w.Header()
-	h.Set("Link", links(r, p, total, next))
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodHead {
-		return nil
-	}
-	_, err = w.Write(body.Bytes())
-	return err
+	fmt.Fprintf(body, ",\"pagination\":%s}\n", pagination)
+	w.Header().Set("Link", links(r, p, total, next))
+	return writeBody(w, r, http.StatusOK, body.Bytes())
 }
 
 // Download answers with everything that write gives, as a file of a format. What goes wrong once the answer has begun

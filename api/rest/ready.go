@@ -84,8 +84,22 @@ func (s *Resource[T]) ready(r *http.Request, stored []query.Stored) ([]*roster.P
 	return pieces, nil
 }
 
-// answers are where lists of what is ready are put together.
+// answers are where answers are put together.
 var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// largeAnswer is how large one is whose room is not kept for the next.
+const largeAnswer = 1 << 20
+
+// newAnswer returns an empty one, and what gives its room back when it was sent.
+func newAnswer() (b *bytes.Buffer, done func()) {
+	b = answers.Get().(*bytes.Buffer)
+	b.Reset()
+	return b, func() {
+		if b.Cap() <= largeAnswer {
+			answers.Put(b)
+		}
+	}
+}
 
 // listReady answers with one page of records that are ready.
 func (s *Resource[T]) listReady(w http.ResponseWriter, r *http.Request, mark string, p Page,
@@ -108,9 +122,8 @@ func (s *Resource[T]) listReady(w http.ResponseWriter, r *http.Request, mark str
 	if err != nil {
 		return err
 	}
-	b := answers.Get().(*bytes.Buffer)
-	defer answers.Put(b)
-	b.Reset()
+	b, done := newAnswer()
+	defer done()
 	b.WriteString(`{"data":[`)
 	for i, piece := range pieces {
 		if i > 0 {
@@ -143,9 +156,8 @@ func (s *Resource[T]) getReady(w http.ResponseWriter, r *http.Request, stored qu
 		}
 		return WriteJSON(w, r, http.StatusOK, view)
 	}
-	b := answers.Get().(*bytes.Buffer)
-	defer answers.Put(b)
-	b.Reset()
+	b, done := newAnswer()
+	defer done()
 	b.Write(piece.JSON)
 	b.WriteByte('\n')
 	return writeBody(w, r, http.StatusOK, b.Bytes())

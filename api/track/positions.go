@@ -278,7 +278,8 @@ func (a *API) trackRows(positions iter.Seq2[fleet.Position, error], metric bool)
 				return
 			}
 			row = a.PositionRow(row[:0], &p, metric)
-			if !yield(rest.RowKey{Row: row, Key: []string{strconv.FormatInt(int64(p.FixTime), 10)}}, nil) {
+			key := func() []string { return []string{strconv.FormatInt(int64(p.FixTime), 10)} }
+			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}
 		}
@@ -428,13 +429,16 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rest.RowKey, error] {
 	return func(yield func(rest.RowKey, error) bool) {
 		var row []export.Value
+		var l *query.Latest
+		key := func() []string {
+			return []string{strconv.FormatUint(l.Distance, 10), strconv.FormatUint(uint64(l.Vehicle), 10)}
+		}
 		for i := range all {
-			l := &all[i]
+			l = &all[i]
 			row = a.PositionRow(append(row[:0], export.TextOf(l.Vehicle.String())), &l.Position, metric)
 			if near {
 				row = append(row, export.NumberOf(float64(l.Distance)/1000, 1))
 			}
-			key := []string{strconv.FormatUint(l.Distance, 10), strconv.FormatUint(uint64(l.Vehicle), 10)}
 			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}

@@ -107,7 +107,8 @@ func sampleRows(samples iter.Seq2[query.Sample, error], buckets bool) iter.Seq2[
 				return
 			}
 			row = sampleRow(row[:0], &s, buckets)
-			if !yield(rest.RowKey{Row: row, Key: []string{s.Signal, strconv.FormatInt(int64(s.At), 10)}}, nil) {
+			key := func() []string { return []string{s.Signal, strconv.FormatInt(int64(s.At), 10)} }
+			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}
 		}
