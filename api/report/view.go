@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -88,6 +89,10 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	inJSON := call.Params.Get("format") == ""
+	if inJSON {
+		w.question.First = report.First{Rows: w.limit, By: strings.TrimPrefix(w.sort, "key"), Falling: w.falling}
+	}
 	q := w.question
 	answer, err := d.Answer(ctx, a.DB, q)
 	if errors.Is(err, report.ErrTooManyDays) {
@@ -108,7 +113,7 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	v := &View{
 		Object: "report", Name: d.Name, Title: d.Title, From: day(q.Span.From), Until: day(q.Span.Until), Timezone: q.Zone,
 		Basis: q.Basis, Currency: q.Currency, GroupBy: q.Group, AsOf: record.InstantOf(asOf), Version: d.Version,
-		Columns: columnsOf(answer.Report), RowCount: len(answer.Rows), report: answer.Report, account: w.account,
+		Columns: columnsOf(answer.Report), RowCount: answer.RowCount, report: answer.Report, account: w.account,
 		beside: answer.Totals.Previous != nil,
 	}
 	if !answer.Before.From.IsZero() {
@@ -118,7 +123,7 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	}
 	w.arrange(d, answer.Rows)
 	shown := len(answer.Rows)
-	if call.Params.Get("format") == "" {
+	if inJSON {
 		shown = min(shown, w.limit)
 	}
 	v.rows = make([]Row, shown)

@@ -29,7 +29,8 @@ type Question struct {
 	Today    time.Time // a date, in that zone
 	Metric   bool      // in kilometres and litres
 	Filters  Filters
-	MostRows int // that it may have, 0 for the usual bound; more are ErrTooManyRows
+	First    First // the rows that are wanted, all unless it says otherwise; a report may answer more
+	MostRows int   // that may be read, 0 for the usual bound; more are ErrTooManyRows
 	// the chart of accounts: of each account of the ledger, at the same place, its measure
 	Accounts, Measures []string
 
@@ -61,17 +62,18 @@ type Answer struct {
 	Question Question
 	Before   Span  // what Previous is of
 	Rows     []Row // in the order of time, or of the keys
+	RowCount int   // with those that were not wanted
 	Totals   Row
 }
 
 // Answer runs the report: its rows, its totals, and both for what it is compared with.
 func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*Answer, error) {
 	a := &Answer{Report: d.in(q.Metric), Question: q}
-	rows, totals, err := d.both(ctx, db, q)
+	rows, count, totals, err := d.both(ctx, db, q)
 	if err != nil {
 		return nil, err
 	}
-	a.Rows, a.Totals = rows, totals
+	a.Rows, a.RowCount, a.Totals = rows, count, totals
 	if d.takes["before_from"] {
 		a.Before = q.before()
 		return a, nil
@@ -82,7 +84,7 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 	a.Before = q.before()
 	before := q
 	before.Span = a.Before
-	past, sum, err := d.both(ctx, db, before)
+	past, _, sum, err := d.both(ctx, db, before)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (d *Definition) Answer(ctx context.Context, db driver.Conn, q Question) (*A
 		i, ok := at[row.Key]
 		if !ok {
 			i = len(a.Rows)
-			a.Rows = append(a.Rows, Row{Key: row.Key, Span: q.Span, Values: none})
+			a.Rows, a.RowCount = append(a.Rows, Row{Key: row.Key, Span: q.Span, Values: none}), a.RowCount+1
 		}
 		a.Rows[i].Previous = row.Values
 	}
@@ -131,38 +133,35 @@ const thrown = 395
 const mostRows = 200_000
 
 // read asks once, and gives the raw figures of each row.
-func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) ([]Row, error) {
-	var rows []Row
+func (d *Definition) read(ctx context.Context, db driver.Conn, q Question) (found, error) {
+	var all found
 	var scan *scanner
 	left := cmp.Or(q.MostRows, mostRows) // that may come; the one of everything is none of them
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.text(&q), d.args(q), func(row schemas.Row) error {
+	err := schemas.EachRow(ctx, db, "run report "+d.Name, d.asked(&q), d.args(q), func(row schemas.Row) error {
 		if scan == nil {
 			var err error
 			if scan, err = newScanner(d, row); err != nil {
 				return err
 			}
 		}
-		key, raw, err := scan.read(row)
-		if err != nil {
+		if err := all.add(scan, row, q.Span); err != nil {
 			return err
 		}
-		everything := scan.everything()
-		if !everything {
+		if !scan.everything() {
 			if left == 0 {
 				cancel() // what is left is not read
 				return ErrTooManyRows
 			}
 			left--
 		}
-		rows = append(rows, Row{Key: key, Span: q.Span, Values: raw, everything: everything})
 		return nil
 	})
 	if fault, ok := errors.AsType[*clickhouse.Exception](err); ok && fault.Code == thrown {
-		return nil, ErrTooManyDays
+		return found{}, ErrTooManyDays
 	}
-	return rows, err
+	return all, err
 }
 
 // finish works out what raw rows come to, and puts them in order. Of times there is a row each, whether anything was in
@@ -199,7 +198,7 @@ func (d *Definition) finish(rows []Row, q Question, totals []Value) ([]Row, erro
 
 // Explain is how the server reads what a question asks of it, in its own words, with the keys and indexes that it uses.
 func (d *Definition) Explain(ctx context.Context, db driver.Conn, q Question) ([]string, error) {
-	return schemas.AllRows(ctx, db, "explain report "+d.Name, "EXPLAIN indexes = 1 "+d.text(&q), d.args(q),
+	return schemas.AllRows(ctx, db, "explain report "+d.Name, "EXPLAIN indexes = 1 "+d.asked(&q), d.args(q),
 		func(line *string, row schemas.Row) error { return row.Scan(line) })
 }
 
@@ -275,7 +274,9 @@ type scanner struct {
 	columns []any // pointers, as the columns come
 	key     int
 	whole   *uint64 // the column that says whether the row is of everything; nil if there is none
+	count   *uint64 // the column that says how many rows there are; nil if there is none
 	figures []int   // the columns of the raw figures, by all figures; -1 of ratios
+	summed  []int   // those of their sums; -1 where there is none
 	figure  []Figure
 
 	reckoned []reckoned // by all figures
@@ -287,7 +288,8 @@ func newScanner(d *Definition, from schemas.Row) (*scanner, error) {
 	if !ok {
 		return nil, fmt.Errorf("a %T does not know its columns", from)
 	}
-	s := &scanner{key: -1, figures: make([]int, len(d.Figures)), figure: d.Figures, reckoned: d.reckoned}
+	s := &scanner{key: -1, figures: make([]int, len(d.Figures)), summed: make([]int, len(d.Figures)),
+		figure: d.Figures, reckoned: d.reckoned}
 	names := row.Columns()
 	for i, column := range row.ColumnTypes() {
 		s.columns = append(s.columns, reflect.New(column.ScanType()).Interface())
@@ -298,10 +300,12 @@ func newScanner(d *Definition, from schemas.Row) (*scanner, error) {
 			if s.whole, ok = s.columns[i].(*uint64); !ok {
 				return nil, fmt.Errorf("everything is a %s", column.DatabaseTypeName())
 			}
+		case rowCount:
+			s.count, _ = s.columns[i].(*uint64)
 		}
 	}
 	for i := range d.Figures {
-		s.figures[i] = slices.Index(names, d.Figures[i].Name)
+		s.figures[i], s.summed[i] = slices.Index(names, d.Figures[i].Name), slices.Index(names, sumOf+d.Figures[i].Name)
 		if d.Figures[i].Ratio() {
 			s.figures[i] = -1
 		} else if s.figures[i] < 0 {

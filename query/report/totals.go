@@ -11,16 +11,16 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// both gives the rows of a group and the totals. These are the sum of the rows where that is what they are. Else they
-// are a row by themselves, as what is distinct, or in the middle, is no sum: some statements answer it with the others,
-// of the same reads. It is asked beside the rows otherwise, since one question does not keep all processors busy, where
-// few others do so.
-func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, Row, error) {
+// both gives the rows of a group, how many there are, and the totals. These are the sum of the rows where that is what
+// they are. Else they are a row by themselves, as what is distinct, or in the middle, is no sum: some statements answer
+// it with the others, of the same reads. It is asked beside the rows otherwise, since one question does not keep all
+// processors busy, where few others do so.
+func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Row, int, Row, error) {
 	all := q
 	all.Group, all.by = "total", q.Group
-	var found, raw []Row
+	var whole, raw found
 	var err error
-	read := func(of Question, into *[]Row) func(context.Context) error {
+	read := func(of Question, into *found) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
 			*into, err = d.read(ctx, db, of)
 			return err
@@ -28,38 +28,37 @@ func (d *Definition) both(ctx context.Context, db driver.Conn, q Question) ([]Ro
 	}
 	switch {
 	case q.Group == "total":
-		err = read(all, &found)(ctx)
+		err = read(all, &whole)(ctx)
 	case d.addsUp(q.Group):
 		if err = read(q, &raw)(ctx); err == nil {
-			found, err = d.added(raw)
+			if whole.rows = raw.everything(); !d.cuts(&q) {
+				whole.rows, err = d.added(raw.rows)
+			}
 		}
 	case d.takes["totals"] && d.Adds(q.Group), d.takes["totals_by_tag"]:
 		q.totals = true
 		err = read(q, &raw)(ctx)
-		if i := slices.IndexFunc(raw, func(r Row) bool { return r.everything }); i >= 0 {
-			found = []Row{raw[i]}
-			raw = slices.Delete(raw, i, i+1)
-		}
+		whole.rows = raw.everything()
 	default:
 		if done, ok := beside(db.Stats()); ok {
-			err = together(ctx, read(all, &found), read(q, &raw))
+			err = together(ctx, read(all, &whole), read(q, &raw))
 			done()
-		} else if err = read(all, &found)(ctx); err == nil {
+		} else if err = read(all, &whole)(ctx); err == nil {
 			err = read(q, &raw)(ctx)
 		}
 	}
 	if err != nil {
-		return nil, Row{}, err
+		return nil, 0, Row{}, err
 	}
 	totals := Row{Span: q.Span, Values: d.nothing(q.Span, nil, q.Metric)}
-	if len(found) > 0 {
-		totals.Values = d.values(found[0].Values, q.Span, q.Metric)
+	if len(whole.rows) > 0 {
+		totals.Values = d.values(whole.rows[0].Values, q.Span, q.Metric)
 	}
 	if q.Group == "total" {
-		return []Row{totals}, totals, nil
+		return []Row{totals}, 1, totals, nil
 	}
-	rows, err := d.finish(raw, q, totals.Values)
-	return rows, totals, err
+	rows, err := d.finish(raw.rows, q, totals.Values)
+	return rows, max(raw.all, len(rows)), totals, err
 }
 
 // besides are the questions that are asked beside others now.
