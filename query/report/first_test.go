@@ -29,8 +29,8 @@ func TestTheFirstRowsAreThoseOfTheWhole(t *testing.T) {
 				t.Fatalf("%s by %s: %v", name, group, err)
 			}
 			figure := rng.IntN(len(d.Figures))
-			for _, first := range []First{{Rows: 2}, {Rows: 3, Falling: true}, {Rows: 1000},
-				{Rows: 3, By: d.Figures[figure].Name}, {Rows: 2, By: d.Figures[figure].Name, Falling: true}} {
+			by := d.Figures[figure].Name
+			for _, first := range []First{{Rows: 2, Falling: rng.IntN(2) == 0}, {Rows: 3, By: by, Falling: rng.IntN(2) == 0}} {
 				of := q
 				if of.First = first; !d.cuts(&of) {
 					continue
@@ -53,7 +53,7 @@ func TestTheFirstRowsAreThoseOfTheWhole(t *testing.T) {
 			}
 		}
 	}
-	if cut < 50 {
+	if cut < 30 {
 		t.Errorf("%d answers were cut: that is no test", cut)
 	}
 }
