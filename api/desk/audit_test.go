@@ -134,6 +134,40 @@ func TestElectricMilesAreComparedUnlessAFuelTypeWasChanged(t *testing.T) {
 	}
 }
 
+// While facts may not know yet that a vehicle's days are those of another zone, what is told by its days is not compared.
+func TestDaysOfAVehicleAreComparedUnlessItsZoneWasChanged(t *testing.T) {
+	t.Parallel()
+	d, _ := business(t)
+	d.Now = time.Now // by which the log tells when something was written
+	told := func() (drifts []audit.Drift) {
+		t.Helper()
+		drifts, err := d.Audit.Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(drifts, func(drift audit.Drift) bool { return drift.Check != audit.Driven })
+	}
+	var visited uint64
+	if err := d.DB.QueryRow(t.Context(), "SELECT any(vehicle) FROM visits").Scan(&visited); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Vehicles.Update(t.Context(), by, account, visited, 0, func(r *record.Record[record.Vehicle]) error {
+		r.Body.Timezone = "Pacific/Auckland"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if drifts := told(); len(drifts) > 0 {
+		t.Errorf("told of %v", drifts)
+	}
+	d.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } // and nothing was made again in two hours
+	for _, what := range []string{"driven_mm", "energy_wh", "inside_s"} {
+		if drifts := told(); !slices.ContainsFunc(drifts, func(drift audit.Drift) bool { return drift.What == what }) {
+			t.Errorf("%s is not told of among %v", what, drifts)
+		}
+	}
+}
+
 // Each check finds what has drifted, it is told, and after the repair nothing is left of it.
 func TestWhatDriftsIsFoundToldAndRepaired(t *testing.T) {
 	t.Parallel()

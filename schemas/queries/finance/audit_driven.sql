@@ -2,7 +2,7 @@
 -- millimetres, millilitres and watt-hours. A trip that passes midnight is divided in proportion to time, a charge is of the day on which
 -- it began. A midnight is worked out of the offsets of a day before and a day after it: where both are right it came twice and the first
 -- counts, where none is the clocks jumped over it and that of before says when. Days with a trip or charge that was written since {until} are
--- left out, those of which the account may keep none any more, and accounts of which no facts were ever made. Of a way of more than 62 days its first 62 have
+-- left out, vehicles whose days may have become others since, those of which the account may keep none any more, and accounts of which no facts were ever made. Of a way of more than 62 days its first 62 have
 -- everything, as facts_vehicles says. EXPLAIN indexes=1: trips by end_at_minmax and the partitions from 63 days before, the others by those
 -- of the month.
 WITH
@@ -18,7 +18,7 @@ WITH
             if(a.retention_days = 0, toDate32('1970-01-01'), toDate32(fromUnixTimestamp64Milli({now:Int64}, 'UTC')) - a.retention_days + 9) AS kept
         FROM vehicles AS v FINAL
         INNER JOIN accounts AS a FINAL ON a.id = v.account
-        WHERE v.account IN (SELECT DISTINCT account FROM vehicle_days)
+        WHERE v.account IN (SELECT DISTINCT account FROM vehicle_days) AND (v.account, v.id) NOT IN (/*query vehicles_rezoned*/)
     )
 SELECT account, measure AS what, concat(toString(local_date), ' veh_', toString(vehicle)) AS key, 'vehicle' AS kind, vehicle AS id,
     toString(local_date) AS day, sum(recorded) AS expected, sum(stands) AS found

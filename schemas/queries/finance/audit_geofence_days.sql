@@ -1,5 +1,6 @@
 -- Audit: geofence_days against visits, by vehicle, geofence and local day of one month. A visit that passes midnight is cut there, between
--- whole seconds. Midnights are those of audit_driven. Days with a visit that was written since {until} are left out, those of which the account may keep none any more,
+-- whole seconds. Midnights are those of audit_driven. Days with a visit that was written since {until} are left out, vehicles
+-- whose days may have become others since, those of which the account may keep none any more,
 -- and all until all facts are made by this version of the program, if it ever looked. EXPLAIN indexes=1: visits by the months of those that may end late
 -- enough, which are looked up by end_at_minmax, geofence_days by the partition of the month.
 WITH
@@ -15,6 +16,7 @@ WITH
         FROM vehicles AS v FINAL
         INNER JOIN accounts AS a FINAL ON a.id = v.account
         WHERE (SELECT count() = 0 OR countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs)
+            AND (v.account, v.id) NOT IN (/*query vehicles_rezoned*/)
     )
 SELECT account, measure AS what, concat(toString(local_date), ' veh_', toString(vehicle), ' geo_', toString(geofence)) AS key,
     'vehicle' AS kind, vehicle AS id, toString(local_date) AS day, sum(recorded) AS expected, sum(stands) AS found
