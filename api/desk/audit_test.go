@@ -134,7 +134,8 @@ func TestElectricMilesAreComparedUnlessAFuelTypeWasChanged(t *testing.T) {
 	}
 }
 
-// While facts may not know yet that a vehicle's days are those of another zone, what is told by its days is not compared.
+// While facts may not know yet that a vehicle's days are those of another zone, what is told by its days is not
+// compared.
 func TestDaysOfAVehicleAreComparedUnlessItsZoneWasChanged(t *testing.T) {
 	t.Parallel()
 	d, _ := business(t)
