@@ -55,7 +55,7 @@ func TestAUserForAnalystsComesAndGoes(t *testing.T) {
 	if status, text := ask(password, "SELECT file('"+m.data+"/clickhouse-password')"); status != 403 {
 		t.Errorf("a file is read: %d %s", status, text)
 	}
-	if out := m.must("doctor"); !strings.Contains(out, "22 views, 2 users") {
+	if out := m.must("doctor"); !strings.Contains(out, "23 views, 2 users") {
 		t.Errorf("the doctor says\n%s", out)
 	}
 	rotated := strings.TrimSpace(m.must("bi", "user", "rotate", "acme"))
