@@ -272,13 +272,15 @@ func continueTrack(f *query.TrackFilter, p rest.Page) error {
 func (a *API) trackRows(positions iter.Seq2[fleet.Position, error], metric bool) iter.Seq2[rest.RowKey, error] {
 	return func(yield func(rest.RowKey, error) bool) {
 		var row []export.Value
-		for p, err := range positions {
+		var p fleet.Position
+		key := func() []string { return []string{strconv.FormatInt(int64(p.FixTime), 10)} }
+		for next, err := range positions {
 			if err != nil {
 				yield(rest.RowKey{}, err)
 				return
 			}
+			p = next
 			row = a.PositionRow(row[:0], &p, metric)
-			key := func() []string { return []string{strconv.FormatInt(int64(p.FixTime), 10)} }
 			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}

@@ -260,13 +260,15 @@ func coverArea(f *query.AreaFilter, shape area.Shape) error {
 func areaRows(spans []query.AreaSpan) iter.Seq2[rest.RowKey, error] {
 	return func(yield func(rest.RowKey, error) bool) {
 		var row []export.Value
-		for _, s := range spans {
+		var s *query.AreaSpan
+		key := func() []string {
+			return []string{strconv.FormatUint(uint64(s.Vehicle), 10), strconv.FormatInt(int64(s.Entered), 10)}
+		}
+		for i := range spans {
+			s = &spans[i]
 			row = append(row[:0], export.TextOf(s.Vehicle.String()), export.InstantOf(s.Entered), export.InstantOf(s.Left),
 				export.NumberOf(float64(s.Left-s.Entered)/1000, 3), export.WholeOf(int64(s.Fixes)),
 				export.ExactOf(s.First.Lat), export.ExactOf(s.First.Lng), export.ExactOf(s.Last.Lat), export.ExactOf(s.Last.Lng))
-			key := func() []string {
-				return []string{strconv.FormatUint(uint64(s.Vehicle), 10), strconv.FormatInt(int64(s.Entered), 10)}
-			}
 			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}

@@ -101,13 +101,15 @@ func sampleRow(row []export.Value, s *query.Sample, buckets bool) []export.Value
 func sampleRows(samples iter.Seq2[query.Sample, error], buckets bool) iter.Seq2[rest.RowKey, error] {
 	return func(yield func(rest.RowKey, error) bool) {
 		var row []export.Value
-		for s, err := range samples {
+		var s query.Sample
+		key := func() []string { return []string{s.Signal, strconv.FormatInt(int64(s.At), 10)} }
+		for next, err := range samples {
 			if err != nil {
 				yield(rest.RowKey{}, err)
 				return
 			}
+			s = next
 			row = sampleRow(row[:0], &s, buckets)
-			key := func() []string { return []string{s.Signal, strconv.FormatInt(int64(s.At), 10)} }
 			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}

@@ -29,11 +29,11 @@ func (s short) by(under short, decimals int) (v Value, ok bool) {
 		return Value{}, false
 	}
 	n, rest := bits.Div64(high, low, under.n)
+	if n >= math.MaxInt64 {
+		return Value{}, false
+	}
 	if rest >= under.n-rest {
 		n++
-	}
-	if n > math.MaxInt64 {
-		return Value{}, false
 	}
 	return Number(signed(n, s.negative != under.negative), decimals), true
 }

@@ -173,7 +173,7 @@ func (f *Facts) lookSince(
 		}
 	}
 	f.makePieces(ctx, some, pieces, o, f.days)
-	f.makePieces(ctx, some, visited, o, f.geofenceDays)
+	f.makePieces(ctx, some, visited.byYear(), o, f.geofenceDays)
 	return o, ctx.Err()
 }
 
@@ -418,6 +418,27 @@ func (p pieces) add(a account, vehicle uint64, every bool, from, to ledger.Day) 
 		s.from, s.to, s.every = min(s.from, from), max(s.to, until), s.every || every
 		s.vehicles[vehicle] = true
 	}
+}
+
+// byYear joins the days of some vehicles of an account, but not of all, into one piece a year: a visit may go on for
+// months, and a statement costs about the same for a few days as for many.
+func (p pieces) byYear() pieces {
+	all := pieces{}
+	for key, s := range p {
+		if s.every {
+			all[key] = s
+			continue
+		}
+		key.month = ledger.DayOf(time.Date(s.from.Time().Year(), 1, 1, 0, 0, 0, 0, time.UTC), time.UTC) - 1 // of no month
+		year := all[key]
+		if year == nil {
+			year = &span{from: s.from, to: s.to, vehicles: map[uint64]bool{}}
+			all[key] = year
+		}
+		year.from, year.to = min(year.from, s.from), max(year.to, s.to)
+		maps.Copy(year.vehicles, s.vehicles)
+	}
+	return all
 }
 
 // makePieces makes days again.

@@ -16,7 +16,7 @@ WITH
         FROM vehicles AS v FINAL
         INNER JOIN accounts AS a FINAL ON a.id = v.account
         WHERE (SELECT count() = 0 OR countIf(account = 0 AND version = {version:UInt32}) > 0 FROM fact_runs)
-            AND (v.account, v.id) NOT IN (/*query vehicles_rezoned*/)
+            AND v.account IN (SELECT DISTINCT account FROM vehicle_days) AND (v.account, v.id) NOT IN (/*query vehicles_rezoned*/)
     )
 SELECT account, measure AS what, concat(toString(local_date), ' veh_', toString(vehicle), ' geo_', toString(geofence)) AS key,
     'vehicle' AS kind, vehicle AS id, toString(local_date) AS day, sum(recorded) AS expected, sum(stands) AS found

@@ -33,7 +33,7 @@ FROM
     SELECT account, false, id,
         if(uniqExact(JSONExtractString(body, 'timezone'), JSONExtractString(body, 'in_service_on'),
                 JSONExtractString(body, 'acquired_on'), JSONExtractString(body, 'out_of_service_on'),
-                JSONExtractString(body, 'disposal_on'), JSONExtractString(body, 'fuel_type'), isNull(archived_at)) > 1 OR min(revision) = 1,
+                JSONExtractString(body, 'disposal_on'), JSONExtractString(body, 'fuel_type'), isNull(archived_at)) > 1 OR any(newer) = 1,
             toDate32('1970-01-01'),
             toDate32(minIf(parseDateTime64BestEffortOrZero(JSONExtractString(body, 'status_since'), 3, 'UTC'),
                 at >= since)) - 1),

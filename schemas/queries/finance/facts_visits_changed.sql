@@ -33,7 +33,7 @@ FROM
     WHERE kind IN ('account', 'vehicle') AND revision + 1 >= newer
         AND (account, kind, id) IN (SELECT account, kind, id FROM record_log WHERE kind IN ('account', 'vehicle') AND at >= since)
     GROUP BY account, kind, id
-    HAVING uniqExact(JSONExtractString(body, 'timezone')) > 1 OR kind = 'vehicle' AND min(revision) = 1
+    HAVING uniqExact(JSONExtractString(body, 'timezone')) > 1 OR kind = 'vehicle' AND any(newer) = 1
 )
 GROUP BY account, every, vehicle, toStartOfMonth(first)
 ORDER BY account, every, vehicle, from

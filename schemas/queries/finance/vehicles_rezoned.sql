@@ -8,7 +8,7 @@ WITH
         SELECT account, kind, id FROM record_log INNER JOIN since USING (account, kind, id)
         WHERE kind IN ('account', 'vehicle') AND revision + 1 >= newer AND (account, kind, id) IN (SELECT account, kind, id FROM since)
         GROUP BY account, kind, id
-        HAVING uniqExact(JSONExtractString(body, 'timezone')) > 1 OR min(revision) = 1
+        HAVING uniqExact(JSONExtractString(body, 'timezone')) > 1 OR any(newer) = 1
     )
 SELECT account, id AS vehicle FROM vehicles
 WHERE (account, id) IN (SELECT account, id FROM rezoned WHERE kind = 'vehicle') OR account IN (SELECT account FROM rezoned WHERE kind = 'account')
