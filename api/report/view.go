@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -91,7 +90,10 @@ func (a *API) Make(ctx context.Context, call Call) (*View, error) {
 	}
 	inJSON := call.Params.Get("format") == ""
 	if inJSON {
-		w.question.First = report.First{Rows: w.limit, By: strings.TrimPrefix(w.sort, "key"), Falling: w.falling}
+		w.question.First = report.First{Rows: w.limit, Falling: w.falling}
+		if w.sort != "key" {
+			w.question.First.By = w.sort
+		}
 	}
 	q := w.question
 	answer, err := d.Answer(ctx, a.DB, q)

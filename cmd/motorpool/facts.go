@@ -19,11 +19,11 @@ type factsCommand struct {
 }
 
 func (factsCommand) Help() string {
-	return `Makes what reports stand on again, from nothing but records, trips, visits and entries of the ledger: what each vehicle
-did, earned and cost on each local day and how long it was in geofences, what each booking had of it, was agreed to bring and was taxed on, and, of all days, what
-customers have brought in. Only what differs is written. The server does so by
-itself for whatever changes; this is for repair, when 'motorpool doctor' says that something does not agree. It may be run
-while the rest runs, be stopped, and be begun again.
+	return `Makes what reports stand on again, from nothing but records, trips, visits and entries of the ledger: what each
+vehicle did, earned and cost on each local day and how long it was in geofences, what each booking had of it, was agreed
+to bring and was taxed on, and, of all days, what customers have brought in. Only what differs is written. The server
+does so by itself for whatever changes; this is for repair, when 'motorpool doctor' says that something does not agree.
+It may be run while the rest runs, be stopped, and be begun again.
 
   motorpool facts --account Acme
   motorpool facts --account Acme --from 2026-03-01 --to 2026-03-31`

@@ -301,7 +301,9 @@ func newScanner(d *Definition, from schemas.Row) (*scanner, error) {
 				return nil, fmt.Errorf("everything is a %s", column.DatabaseTypeName())
 			}
 		case rowCount:
-			s.count, _ = s.columns[i].(*uint64)
+			if s.count, ok = s.columns[i].(*uint64); !ok {
+				return nil, fmt.Errorf("%s is a %s", rowCount, column.DatabaseTypeName())
+			}
 		}
 	}
 	for i := range d.Figures {

@@ -14,7 +14,7 @@ WITH fromUnixTimestamp64Milli({since:Int64}, 'UTC') AS since, fromUnixTimestamp6
     (
         SELECT account, vehicle, geofence, max(local_date) AS until
         FROM geofence_days FINAL
-        WHERE local_date >= (SELECT min(ended) FROM visited) AND stays > 0
+        WHERE local_date >= (SELECT if(count() = 0, toDate32('2299-12-31'), min(ended)) FROM visited) AND stays > 0
             AND (account, vehicle, geofence) IN (SELECT account, vehicle, geofence FROM visited)
         GROUP BY account, vehicle, geofence
     )
