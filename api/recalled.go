@@ -34,7 +34,7 @@ type calendarOf struct {
 }
 
 func newRecalled(s *rest.Server) recalled {
-	return recalled{base.NewStored(s.DB), s,
+	return recalled{base.NewStored(s.DB, s.Store.Moment), s,
 		roster.NewDecoded(s.Roster, &query.Vehicles, mostVehicles, base.Decoded[record.Vehicle]),
 		roster.NewCalendars(s.Roster, s.Now, func(c query.Calendar) calendarOf {
 			h := calendarOf{calendar.NewSeries(base.HoldsFrom(c.Holds)), c.OfClass, true}

@@ -37,7 +37,7 @@ func TestABookingGoesByTheRatePlansInMemory(t *testing.T) {
 	w.do("DELETE", "/v1/rate_plans/"+plans[3], "").ok(204)
 	same := func() {
 		t.Helper()
-		stored, err := base.NewStored(w.db).PlansInUse(t.Context(), w.account)
+		stored, err := base.NewStored(w.db, nil).PlansInUse(t.Context(), w.account)
 		if err != nil || len(stored) == 0 {
 			t.Fatalf("%d plans are in use: %v", len(stored), err)
 		}

@@ -12,7 +12,8 @@ import (
 // one than to insert its rows: while one is on its way, who comes waits, and all of them go with the next. Who is alone
 // waits for nobody.
 type sharedInserts struct {
-	mu sync.Mutex
+	linger func() time.Duration // before each, for those who come in step
+	mu     sync.Mutex
 	// by table, of those into which an insert is on its way; who waits for the next, nobody at first
 	waiting map[string][]*sharer
 }
@@ -57,7 +58,8 @@ func (i *sharedInserts) share(ctx context.Context, table string, insert insert, 
 
 // insertWaiting inserts for those who wait, and for those who came meanwhile, until nobody does.
 func (i *sharedInserts) insertWaiting(ctx context.Context, table string, insert insert) {
-	for {
+	for pause := i.linger(); ; pause = i.linger() {
+		time.Sleep(pause)
 		i.mu.Lock()
 		waiting := i.waiting[table]
 		if i.waiting[table] = nil; len(waiting) == 0 {

@@ -64,7 +64,7 @@ type Store struct {
 	numbers      numbers
 	lately       lately
 	shared       sharedInserts
-	creating     atomic.Int64                           // who has drawn an id and is not done with it
+	creating     atomic.Int64                           // how many are about to make a record
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
@@ -86,8 +86,9 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 		cfg.Feeds = schemas.Feeds()
 	}
 	s := &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
-		consequences: make(map[string][]consequence), shared: sharedInserts{waiting: make(map[string][]*sharer)}}
-	s.reads = together.New(mostTogether, s.readNewest)
+		consequences: make(map[string][]consequence)}
+	s.shared = sharedInserts{linger: s.Moment, waiting: make(map[string][]*sharer)}
+	s.reads = together.New(mostTogether, s.readNewest).Linger(s.Moment)
 	return s, nil
 }
 
@@ -139,12 +140,32 @@ func (s *Store) NextIDOfMany() uint64 { return s.ids.NextOfMany() }
 // is done. over must be called when that is. While others have drawn one it is an id with which Log.Create shares an
 // insert with them.
 func (s *Store) DrawID() (id uint64, over func()) {
-	if s.creating.Add(1) > 1 && s.draft == nil {
-		id = s.ids.NextOfMany()
-	} else {
-		id = s.ids.Next()
+	over = s.Creating()
+	if s.creating.Load() > 1 && s.draft == nil {
+		return s.ids.NextOfMany(), over
 	}
-	return id, func() { s.creating.Add(-1) }
+	return s.ids.Next(), over
+}
+
+// Creating notes that somebody is about to make a record, until over is called.
+func (s *Store) Creating() (over func()) {
+	s.creating.Add(1)
+	return func() { s.creating.Add(-1) }
+}
+
+// A creation reads and writes several times, and each of that may be shared. Those who have shared one come to the next
+// in step, but for the moment by which the first of them is ahead: it would go alone and have the others wait.
+const (
+	inStep = 4                     // creations from which on it is waited for others
+	moment = 10 * time.Millisecond // for so long
+)
+
+// Moment is how long what creations share waits for more of them.
+func (s *Store) Moment() time.Duration {
+	if s.creating.Load() < inStep {
+		return 0
+	}
+	return moment
 }
 
 // mayShare says that the first revision of a record that is created may be inserted together with others: its id is of

@@ -35,7 +35,7 @@ type Config struct {
 	Memory int64         // bytes of all records together
 	Idle   time.Duration // after which what nobody asks for is let go
 	Lag    time.Duration // how old the look may be that an answer goes by
-	Every  time.Duration // how often the store is looked at while somebody asks
+	Every  time.Duration // how often the store is looked at while somebody asks, and it is quick
 	Wait   time.Duration // that a request waits for memory, before it asks the store, which is no faster then
 }
 
@@ -87,8 +87,9 @@ type Roster struct {
 	mu   sync.Mutex
 	look *looking // that is under way
 
-	off  atomic.Bool // nothing can be kept
-	slow atomic.Bool // the look before took longer than anybody waits for one
+	off  atomic.Bool  // nothing can be kept
+	slow atomic.Bool  // the look before took longer than anybody waits for one
+	rest atomic.Int64 // until when nobody looks who does not wait for it
 
 	// Of the look that is under way, and nobody else.
 	usable  bool // the tables are such that their parts tell everything
@@ -393,7 +394,9 @@ func (r *Roster) lookNow() *looking {
 			}
 		}
 		r.failing = err != nil
-		r.slow.Store(r.clock()-l.began > int64(r.cfg.Wait))
+		now := r.clock()
+		r.slow.Store(now-l.began > int64(r.cfg.Wait))
+		r.rest.Store(now + min(2*(now-l.began), int64(r.cfg.Lag))) // so that looks of a busy store take a third of the time
 		r.mu.Lock()
 		r.look = nil
 		r.mu.Unlock()
@@ -429,7 +432,7 @@ func (r *Roster) Run(ctx context.Context) error {
 		if n%letGoEvery == 0 || r.bytes.Load() > r.cfg.Memory {
 			r.letGo(now - int64(r.cfg.Idle))
 		}
-		if asked := r.asked.Load(); asked != 0 && now-asked < int64(askedFor) && !r.off.Load() {
+		if asked := r.asked.Load(); asked != 0 && now-asked < int64(askedFor) && now >= r.rest.Load() && !r.off.Load() {
 			r.lookNow()
 		}
 	}

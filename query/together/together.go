@@ -21,8 +21,9 @@ const (
 // that what is answered was never read before it was asked for; who is alone waits for nobody. It is safe for
 // concurrent use.
 type Reads[K comparable, V any] struct {
-	most int // keys of one query that several ask
-	ask  func(ctx context.Context, keys []K) (map[K]V, error)
+	most   int // keys of one query that several ask
+	ask    func(ctx context.Context, keys []K) (map[K]V, error)
+	linger func() time.Duration // nil for never
 
 	mu   sync.Mutex
 	last *query[K, V] // that was begun last, nil before the first
@@ -43,6 +44,13 @@ type query[K comparable, V any] struct {
 // returns what it finds; whoever gets a value shares it with others.
 func New[K comparable, V any](most int, ask func(ctx context.Context, keys []K) (map[K]V, error)) *Reads[K, V] {
 	return &Reads[K, V]{most: most, ask: ask}
+}
+
+// Linger has each query wait for a while before it is sent, which linger tells every time: so those go with it who come
+// in step with the first. It must be called before anything is asked.
+func (r *Reads[K, V]) Linger(linger func() time.Duration) *Reads[K, V] {
+	r.linger = linger
+	return r
 }
 
 // Of returns what is found by keys, and perhaps by those of others too. Who goes earlier cuts nothing.
@@ -110,6 +118,9 @@ func (r *Reads[K, V]) send(q, before *query[K, V]) {
 		case <-late.C:
 		}
 		late.Stop()
+	}
+	if r.linger != nil {
+		time.Sleep(r.linger())
 	}
 	r.mu.Lock()
 	close(q.sent)

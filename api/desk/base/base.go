@@ -74,7 +74,7 @@ type Duty struct {
 
 // New opens the logs of a store. The calendars are opened by the room that knows who holds something in them.
 func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Logger) *Base {
-	stored := NewStored(db)
+	stored := NewStored(db, store.Moment)
 	return &Base{
 		DB: db, Reads: stored, Fleet: stored, Store: store, Log: log, Now: now, DuePage: 1000, MayRun: 10 * time.Second,
 		Accounts: record.NewLog(store, record.Accounts), Vehicles: record.NewLog(store, record.Vehicles),

@@ -61,8 +61,9 @@ const (
 	mostPeople   = 64
 )
 
-// NewStored returns what reads from a store.
-func NewStored(db driver.Conn) Stored {
+// NewStored returns what reads from a store. What several ask for at one moment waits for as long as linger says, as with
+// together.Reads.Linger.
+func NewStored(db driver.Conn, linger func() time.Duration) Stored {
 	listed := func(ctx context.Context, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
 		return query.AnyListed(ctx, db, accounts)
 	}
@@ -83,7 +84,8 @@ func NewStored(db driver.Conn) Stored {
 		return all, nil
 	}
 	accountOf := func(s soughtIn) fleet.AccountID { return s.account }
-	return Stored{db, together.New(mostAccounts, listed), together.New(mostPeople, byAccount(accountOf, like))}
+	return Stored{db, together.New(mostAccounts, listed).Linger(linger),
+		together.New(mostPeople, byAccount(accountOf, like)).Linger(linger)}
 }
 
 // AnyListed is query.AnyListed of one account.
