@@ -51,6 +51,26 @@ func TestWritersOfOneMomentShareInserts(t *testing.T) {
 	}
 }
 
+// Who is alone waits for nobody, nor do two or three; many wait a moment for each other.
+func TestManyWhoCreateWaitAMomentForEachOther(t *testing.T) {
+	s := &Store{ids: fleet.NewIDSource(1, time.Now)}
+	var over []func()
+	for range inStep {
+		if wait := s.Moment(); wait != 0 {
+			t.Errorf("%d wait %v", len(over), wait)
+		}
+		_, done := s.DrawID()
+		over = append(over, done)
+	}
+	if wait := s.Moment(); wait != moment {
+		t.Errorf("%d wait %v", len(over), wait)
+	}
+	over[0]()
+	if wait := s.Moment(); wait != 0 {
+		t.Errorf("when one is done the others wait %v", wait)
+	}
+}
+
 // Of many who create at the same time each has its own record, they have shared inserts into the log, and what is under
 // somebody else's id gives way: of two stores that draw the same ids no record has two first revisions.
 func TestThoseWhoCreateAtOneMomentShareAnInsertIntoTheLog(t *testing.T) {

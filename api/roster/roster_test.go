@@ -242,6 +242,32 @@ func TestNobodyWaitsForLooksThatTakeTooLong(t *testing.T) {
 	until("an answer from memory again", func(told bool, _ time.Duration) bool { return told })
 }
 
+// While looks take long and nobody waits for one, the store is left alone for twice as long as they take.
+func TestLooksOfABusyStoreRest(t *testing.T) {
+	cut := &cutConn{Conn: schematest.Open(t)}
+	r := open(t, cut)
+	put(t, cut.Conn, row{7, 1, 1, false, "a"})
+	if _, ok := r.Get(t.Context(), &query.Vehicles, 7, 1); !ok {
+		t.Fatal("nothing is answered from memory")
+	}
+	cut.slow(r.cfg.Every)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go r.Run(ctx)
+	busy, samples := 0, 0
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		r.ask()
+		r.mu.Lock()
+		if samples++; r.look != nil {
+			busy++
+		}
+		r.mu.Unlock()
+	}
+	if busy == 0 || 2*busy > samples {
+		t.Errorf("looks take %d of %d samples", busy, samples)
+	}
+}
+
 // What comes by ten thousands at once, as an import, is loaded anew, and holds up no look.
 func TestWhatComesByTenThousandsIsLoadedAnew(t *testing.T) {
 	db := schematest.Open(t)

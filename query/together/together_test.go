@@ -198,3 +198,35 @@ func TestManyThatWaitDoNotComeAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Those who come in step, but for a moment, go in one query with the first of them; where nobody is to be waited for,
+// nobody waits.
+func TestThoseInStepGoTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var queries int
+		moment := 10 * time.Millisecond
+		reads := New(100, func(_ context.Context, keys []int) (map[int]int, error) {
+			queries++
+			time.Sleep(3 * time.Millisecond)
+			return map[int]int{keys[0]: len(keys)}, nil
+		}).Linger(func() time.Duration { return moment })
+		var work sync.WaitGroup
+		for n := range 5 {
+			work.Go(func() {
+				time.Sleep(time.Duration(n) * 2 * time.Millisecond)
+				if _, err := reads.Of(t.Context(), n); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		if queries != 1 {
+			t.Errorf("five who came within 8 ms went in %d queries", queries)
+		}
+		moment = 0
+		begun := time.Now()
+		if _, err := reads.Of(t.Context(), 7); err != nil || time.Since(begun) != 3*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+	})
+}
