@@ -61,8 +61,8 @@ const (
 	mostPeople   = 64
 )
 
-// NewStored returns what reads from a store. What several ask for at one moment waits for others as long as linger says,
-// which is nil for never: see together.Reads.Linger.
+// NewStored returns what reads from a store. What several ask for at one moment waits for others as long as linger
+// says, which is nil for never: see together.Reads.Linger.
 func NewStored(db driver.Conn, linger func() time.Duration) Stored {
 	listed := func(ctx context.Context, accounts []fleet.AccountID) (map[fleet.AccountID]bool, error) {
 		return query.AnyListed(ctx, db, accounts)
