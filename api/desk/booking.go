@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -106,10 +105,7 @@ func (d *Desk) attempt(ctx context.Context, o Order, action rental.Action, g hol
 	if err != nil {
 		return none, err
 	}
-	next, err := copyOf(rec)
-	if err != nil {
-		return none, err
-	}
+	next := copyOf(rec)
 	if o.said != nil {
 		o.said.revision = rec.Revision + 1
 	}
@@ -185,16 +181,9 @@ func (d *Desk) write(ctx context.Context, o Order, rec, next *record.Record[reco
 }
 
 // copyOf returns a record that shares nothing with another.
-func copyOf(rec record.Record[record.Booking]) (record.Record[record.Booking], error) {
-	text, err := json.Marshal(rec.Body)
-	if err != nil {
-		return rec, fmt.Errorf("copy %s: %w", name(rec.ID), err)
-	}
-	rec.Body = record.Booking{}
-	if err := json.Unmarshal(text, &rec.Body); err != nil {
-		return rec, fmt.Errorf("copy %s: %w", name(rec.ID), err)
-	}
-	return rec, nil
+func copyOf(rec record.Record[record.Booking]) record.Record[record.Booking] {
+	rec.Body = record.Copied(rec.Body)
+	return rec
 }
 
 // name writes the id of a booking.

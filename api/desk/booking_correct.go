@@ -72,10 +72,7 @@ type window struct{ from, until time.Time }
 func (d *Desk) correct(ctx context.Context, o Order, next *record.Record[record.Booking], c Correction,
 	free window) error {
 	b := &next.Body
-	was, err := copyOf(*next)
-	if err != nil {
-		return err
-	}
+	was := copyOf(*next)
 	k := &correcting{d: d, o: o, b: b, was: &was.Body, confirmed: c.Confirm}
 	if err := k.apply(ctx, &c); err != nil {
 		return err

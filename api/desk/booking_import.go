@@ -108,10 +108,7 @@ func (im *Importer) update(ctx context.Context, id uint64, t *turo.Trip,
 		if err != nil {
 			return rec, "", err
 		}
-		next, err := copyOf(rec)
-		if err != nil {
-			return rec, "", err
-		}
+		next := copyOf(rec)
 		im.apply(&next.Body, t, v)
 		if err := im.d.Persons.LookUp(ctx, im.account, &next.Body); err != nil {
 			return rec, "", err

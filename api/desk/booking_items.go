@@ -76,8 +76,8 @@ func (d *Desk) mayChange(ctx context.Context, o Order, needs func(*record.Bookin
 	if _, err := rental.Next(rec.ID, rec.Body.Status, rental.Charge); err != nil {
 		return nil, err
 	}
-	trial, err := copyOf(rec)
-	return &trial.Body, err
+	trial := copyOf(rec)
+	return &trial.Body, nil
 }
 
 func (d *Desk) chargeAll(b *record.Booking, by record.Author, lines []record.Charge) error {

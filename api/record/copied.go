@@ -30,12 +30,12 @@ func decode[T any](r *revision, into *T) error {
 			r.kept.body = body
 		}
 	}
-	*into = copied(*body)
+	*into = Copied(*body)
 	return nil
 }
 
-// copied returns a copy of a body that shares nothing with it that can be changed.
-func copied[T any](body T) T {
+// Copied returns a copy of a body that shares nothing with it that can be changed.
+func Copied[T any](body T) T {
 	unshare(reflect.ValueOf(&body).Elem())
 	return body
 }

@@ -593,6 +593,9 @@ const (
 	tellWithin = 10 * time.Second
 )
 
+// listAtOnce is how many tables of current records learn of drafts at once, as the server does each of it by one thread.
+const listAtOnce = 2
+
 // listDrafts brings the newest revisions of drafts to the tables of current records, out of the log: an erasure may
 // have been there since.
 func (s *Store) listDrafts(ctx context.Context, drafts []*Draft) error {
@@ -605,14 +608,19 @@ func (s *Store) listDrafts(ctx context.Context, drafts []*Draft) error {
 			}
 		}
 	}
+	listing, inner := errgroup.WithContext(ctx)
+	listing.SetLimit(listAtOnce)
 	for kind, all := range byKind {
 		for _, f := range s.feeds[kind] {
-			if err := s.insertLogged(ctx, f, all); err != nil {
-				return fmt.Errorf("list %s: %w", noun(kind), err)
-			}
+			listing.Go(func() error {
+				if err := s.insertLogged(inner, f, all); err != nil {
+					return fmt.Errorf("list %s: %w", noun(kind), err)
+				}
+				return nil
+			})
 		}
 	}
-	return nil
+	return listing.Wait()
 }
 
 // Doubled counts the revisions that drafts of one account have written and that have more than one row. None must.

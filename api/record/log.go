@@ -302,7 +302,7 @@ func (l *Log[T]) decided(body *T) any {
 	if l.store.draft == nil {
 		return nil
 	}
-	return new(copied(*body))
+	return new(Copied(*body))
 }
 
 // takeAll claims values in a fixed order and returns those it got.

@@ -43,18 +43,11 @@ func (d *Papers) afterBooking(ctx context.Context, w record.Written) error {
 	if w.Before == nil {
 		return nil // no paper names it yet
 	}
-	before, after, err := record.Bodies[applied](w)
+	before, after, err := record.Bodies[record.Booking](w)
 	if err != nil || before.Deposit.Applied == after.Deposit.Applied {
 		return err
 	}
 	return d.settle(ctx, w.System(), w.Account, fleet.FormatID(fleet.BookingPrefix, w.ID))
-}
-
-// applied is what is used of a booking's deposit.
-type applied struct {
-	Deposit struct {
-		Applied record.Money `json:"applied"`
-	} `json:"deposit"`
 }
 
 // settle has each invoice of a booking be open or paid, as what was paid for the booking goes. What was paid is read
