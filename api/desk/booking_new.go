@@ -29,6 +29,7 @@ type BookRequest struct {
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID,
 	req BookRequest) (record.Record[record.Booking], error) {
+	defer d.Store.InStep()()
 	var b *record.Booking
 	var already holding.AlreadyRead
 	var there *record.Record[record.Booking]

@@ -593,7 +593,7 @@ const (
 	tellWithin = 10 * time.Second
 )
 
-// listAtOnce is how many tables of current records learn of drafts at once, as the server has one thread for each.
+// listAtOnce is how many tables of current records learn of drafts at once: one alone leaves half of two cores idle.
 const listAtOnce = 2
 
 // listDrafts brings the newest revisions of drafts to the tables of current records, out of the log: an erasure may

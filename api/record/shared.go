@@ -10,9 +10,9 @@ import (
 
 // sharedInserts has inserts into a table shared by those who write at the same time, as the server takes longer to plan
 // one than to insert its rows: while one is on its way, who comes waits, and all of them go with the next. Who is alone
-// waits for nobody.
+// waits for nobody, unless linger says so.
 type sharedInserts struct {
-	linger func() time.Duration // before each, for those who come in step
+	linger func() time.Duration // how long each waits for others before it is sent
 	mu     sync.Mutex
 	// by table, of those into which an insert is on its way; who waits for the next, nobody at first
 	waiting map[string][]*sharer

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -51,24 +52,46 @@ func TestWritersOfOneMomentShareInserts(t *testing.T) {
 	}
 }
 
-// Who is alone waits for nobody, nor do two or three; many wait a moment for each other.
-func TestManyWhoCreateWaitAMomentForEachOther(t *testing.T) {
-	s := &Store{ids: fleet.NewIDSource(1, time.Now)}
-	var over []func()
-	for range inStep {
-		if wait := s.Moment(); wait != 0 {
-			t.Errorf("%d wait %v", len(over), wait)
+// A step of a few commands waits for nobody; many wait a moment for each other, and share an insert.
+func TestManyInStepShareAnInsert(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Store{}
+		s.shared = sharedInserts{linger: s.Moment, waiting: map[string][]*sharer{}}
+		var over []func()
+		for _, want := range []int{5, 1} {
+			inserts := 0
+			insert := func(context.Context, []*revision) error {
+				inserts++
+				time.Sleep(100 * time.Millisecond) // who comes meanwhile waits for the next
+				return nil
+			}
+			var all sync.WaitGroup
+			for n := range 5 {
+				all.Go(func() {
+					time.Sleep(time.Duration(n) * 2 * time.Millisecond)
+					if err := s.shared.share(t.Context(), "t", insert, []*revision{{}}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			synctest.Wait()
+			if want == 5 && inserts != 2 || want == 1 && inserts != 1 {
+				t.Errorf("five who came within 8 ms while %d commands were under way made %d inserts", len(over), inserts)
+			}
+			time.Sleep(time.Second)
+			for range manyInStep {
+				over = append(over, s.InStep())
+			}
 		}
-		_, done := s.DrawID()
-		over = append(over, done)
-	}
-	if wait := s.Moment(); wait != moment {
-		t.Errorf("%d wait %v", len(over), wait)
-	}
-	over[0]()
-	if wait := s.Moment(); wait != 0 {
-		t.Errorf("when one is done the others wait %v", wait)
-	}
+		over[0]()
+		for _, done := range over[manyInStep:] {
+			done()
+		}
+		if wait := s.Moment(); wait != 0 {
+			t.Errorf("%d commands wait %v", manyInStep-1, wait)
+		}
+	})
 }
 
 // Of many who create at the same time each has its own record, they have shared inserts into the log, and what is under

@@ -64,7 +64,8 @@ type Store struct {
 	numbers      numbers
 	lately       lately
 	shared       sharedInserts
-	creating     atomic.Int64                           // how many are about to make a record
+	creating     atomic.Int64                           // who has drawn an id and is not done with it
+	inStep       atomic.Int64                           // commands under way that go in step
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
@@ -140,29 +141,31 @@ func (s *Store) NextIDOfMany() uint64 { return s.ids.NextOfMany() }
 // is done. over must be called when that is. While others have drawn one it is an id with which Log.Create shares an
 // insert with them.
 func (s *Store) DrawID() (id uint64, over func()) {
-	over = s.Creating()
-	if s.creating.Load() > 1 && s.draft == nil {
-		return s.ids.NextOfMany(), over
+	if s.creating.Add(1) > 1 && s.draft == nil {
+		id = s.ids.NextOfMany()
+	} else {
+		id = s.ids.Next()
 	}
-	return s.ids.Next(), over
+	return id, func() { s.creating.Add(-1) }
 }
 
-// Creating notes that somebody is about to make a record, until over is called.
-func (s *Store) Creating() (over func()) {
-	s.creating.Add(1)
-	return func() { s.creating.Add(-1) }
-}
-
-// A creation reads and writes several times, and each of that may be shared. Those who have shared one come to the next
-// in step, but for the moment by which the first of them is ahead: it would go alone and have the others wait.
+// A command that many carry out at once reads and writes several times, and most of that can be shared. Those who have
+// shared one step come to the next at the same time, but for the moment by which the first of them is ahead: it would
+// go alone, and the others would wait for it.
 const (
-	inStep = 4                     // creations from which on it is waited for others
-	moment = 10 * time.Millisecond // for so long
+	manyInStep = 4 // commands under way from which on each step waits for others
+	moment     = 10 * time.Millisecond
 )
 
-// Moment is how long what creations share waits for more of them.
+// InStep notes that such a command is under way, until over is called.
+func (s *Store) InStep() (over func()) {
+	s.inStep.Add(1)
+	return func() { s.inStep.Add(-1) }
+}
+
+// Moment is how long a read or an insert that can be shared waits for others before it is sent.
 func (s *Store) Moment() time.Duration {
-	if s.creating.Load() < inStep {
+	if s.inStep.Load() < manyInStep {
 		return 0
 	}
 	return moment

@@ -143,7 +143,7 @@ func (a *Server) NewID(r *http.Request) uint64 {
 		id, over := a.Store.DrawID()
 		x.Drawn, x.turns = id, append(x.turns, over)
 	} else {
-		x.Drawn, x.turns = t.ID, append(x.turns, a.Store.Creating())
+		x.Drawn = t.ID
 		for range x.taken {
 			x.Drawn = a.Store.Another(Author(r), x.Drawn)
 		}

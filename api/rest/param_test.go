@@ -1,9 +1,13 @@
 package rest
 
 import (
+	"errors"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
+
+	"github.com/motorpool/fleet"
 )
 
 func TestQueryValuesAreRefusedBeforeTheyReachAHandler(t *testing.T) {
@@ -26,13 +30,15 @@ func TestThePublishedNameOfUntilIsTaken(t *testing.T) {
 	for query, want := range map[string]string{
 		"from=2026-01-01&to=2026-02-01":             "2026-02-01",
 		"from=2026-01-01&until=2026-02-01":          "2026-02-01",
-		"to=2026-02-01&until=2026-03-01":            "refused",
+		"to=2026-02-01&until=2026-03-01":            "to is another name of until",
 		"from=2026-01-01&to=2026-02-01&to=2026-1-1": "refused",
 	} {
 		r := httptest.NewRequest("GET", "/?"+query, nil)
-		publishedNames(r, rt)
 		got := "refused"
-		if CheckQuery(r, rt) == nil {
+		if err := publishedNames(r, rt); err != nil {
+			f, _ := errors.AsType[*fleet.Error](err)
+			got = f.Fields[0].Pointer + " " + strings.Split(f.Fields[0].Detail, ";")[0]
+		} else if CheckQuery(r, rt) == nil {
 			got = r.URL.Query().Get("until")
 		}
 		if got != want {
@@ -40,8 +46,7 @@ func TestThePublishedNameOfUntilIsTaken(t *testing.T) {
 		}
 	}
 	r := httptest.NewRequest("GET", "/?to=x", nil)
-	publishedNames(r, &Route{})
-	if CheckQuery(r, &Route{}) == nil {
+	if publishedNames(r, &Route{}) != nil || CheckQuery(r, &Route{}) == nil {
 		t.Error("a route without spans takes to")
 	}
 }

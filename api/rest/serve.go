@@ -82,7 +82,9 @@ func (a *Server) admit(w http.ResponseWriter, r *http.Request, rt *Route, x *Exc
 		}
 	}
 	if !rt.AnyParams {
-		publishedNames(r, rt)
+		if err := publishedNames(r, rt); err != nil {
+			return err
+		}
 		if err := CheckQuery(r, rt); err != nil {
 			return err
 		}
@@ -96,17 +98,22 @@ func (a *Server) admit(w http.ResponseWriter, r *http.Request, rt *Route, x *Exc
 
 // publishedNames takes `to`, which the end of a span of time was published as, for `until`, which it is
 // called everywhere.
-func publishedNames(r *http.Request, rt *Route) {
+func publishedNames(r *http.Request, rt *Route) error {
 	if !strings.Contains(r.URL.RawQuery, "to=") {
-		return
+		return nil
 	}
 	query := r.URL.Query()
 	spans := slices.ContainsFunc(rt.Params, func(p Param) bool { return p.Name == "until" && p.In == "" })
-	if spans && query.Has("to") && !query.Has("until") {
-		query["until"] = query["to"]
-		query.Del("to")
-		r.URL.RawQuery = query.Encode()
+	if !spans || !query.Has("to") {
+		return nil
 	}
+	if query.Has("until") {
+		return InvalidParam("to", "is another name of until; give one of them")
+	}
+	query["until"] = query["to"]
+	query.Del("to")
+	r.URL.RawQuery = query.Encode()
+	return nil
 }
 
 // CheckQuery refuses parameters that the route does not declare, that come twice, or whose value is malformed.

@@ -2,7 +2,7 @@
 // small and asked for often, and answers lists and single records from there as the store would.
 //
 //	a request ──► view of the account and kind: an immutable table behind an atomic pointer ──► query.Question
-//	                 ▲ loaded in one go                 ▲ what was inserted since, a tenth of a second ago at most
+//	                 ▲ loaded in one go                 ▲ what was inserted since, by the last look
 //	            tables of current records  ◄──── look: which parts do the tables have by now?
 //
 // What tells of every change is the store's own list of parts: whatever brings a row to a table, of whichever
@@ -35,7 +35,7 @@ type Config struct {
 	Memory int64         // bytes of all records together
 	Idle   time.Duration // after which what nobody asks for is let go
 	Lag    time.Duration // how old the look may be that an answer goes by
-	Every  time.Duration // how often the store is looked at while somebody asks, and it is quick
+	Every  time.Duration // how often the store is looked at while somebody asks, at most
 	Wait   time.Duration // that a request waits for memory, before it asks the store, which is no faster then
 }
 
@@ -89,7 +89,7 @@ type Roster struct {
 
 	off  atomic.Bool  // nothing can be kept
 	slow atomic.Bool  // the look before took longer than anybody waits for one
-	rest atomic.Int64 // until when nobody looks who does not wait for it
+	rest atomic.Int64 // the instant before which no look begins that nobody waits for
 
 	// Of the look that is under way, and nobody else.
 	usable  bool // the tables are such that their parts tell everything
@@ -396,13 +396,20 @@ func (r *Roster) lookNow() *looking {
 		r.failing = err != nil
 		now := r.clock()
 		r.slow.Store(now-l.began > int64(r.cfg.Wait))
-		r.rest.Store(now + min(2*(now-l.began), int64(r.cfg.Lag))) // so that looks of a busy store take a third of the time
+		r.rest.Store(r.rested(l.began, now-l.began))
 		r.mu.Lock()
 		r.look = nil
 		r.mu.Unlock()
 		close(l.done)
 	}()
 	return l
+}
+
+// rested is when the next look is to begin after one that took so long, unless somebody waits for it: looks of a busy
+// store take a third of the time. A list may have to wait for one because of that, a command must not (RecallLags).
+func (r *Roster) rested(began, took int64) int64 {
+	lag := int64(r.cfg.Lag)
+	return began + min(3*took, took+lag, RecallLags*lag-took)
 }
 
 // Bounds of looking.
@@ -420,15 +427,17 @@ func (r *Roster) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	tick := time.NewTicker(r.cfg.Every)
-	defer tick.Stop()
-	for n := 0; ; n++ {
+	for n, wait := 0, r.cfg.Every; ; n, wait = n+1, r.cfg.Every {
+		now := r.clock()
+		if rest := time.Duration(r.rest.Load() - now); rest > 0 {
+			wait = min(wait, rest)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-time.After(wait):
 		}
-		now := r.clock()
+		now = r.clock()
 		if n%letGoEvery == 0 || r.bytes.Load() > r.cfg.Memory {
 			r.letGo(now - int64(r.cfg.Idle))
 		}

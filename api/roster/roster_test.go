@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -242,29 +244,40 @@ func TestNobodyWaitsForLooksThatTakeTooLong(t *testing.T) {
 	until("an answer from memory again", func(told bool, _ time.Duration) bool { return told })
 }
 
-// While looks take long and nobody waits for one, the store is left alone for twice as long as they take.
+// While looks take long and nobody waits for one, the store is left alone for twice as long as they take, a quarter of
+// a second at most, and no command has to wait for one because of that.
 func TestLooksOfABusyStoreRest(t *testing.T) {
 	cut := &cutConn{Conn: schematest.Open(t)}
-	r := open(t, cut)
+	r := open(t, cut, func(c *Config) { c.Lag = 10 * time.Second })
 	put(t, cut.Conn, row{7, 1, 1, false, "a"})
 	if _, ok := r.Get(t.Context(), &query.Vehicles, 7, 1); !ok {
 		t.Fatal("nothing is answered from memory")
 	}
 	cut.slow(r.cfg.Every)
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go r.Run(ctx)
-	busy, samples := 0, 0
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	var run sync.WaitGroup
+	run.Go(func() { _ = r.Run(ctx) })
+	begun := map[int64]bool{}
+	for end := time.Now().Add(time.Minute); len(begun) < 5 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		r.ask()
-		r.mu.Lock()
-		if samples++; r.look != nil {
-			busy++
-		}
-		r.mu.Unlock()
+		begun[r.looked.Load()] = true
 	}
-	if busy == 0 || 2*busy > samples {
-		t.Errorf("looks take %d of %d samples", busy, samples)
+	cancel()
+	run.Wait()
+	looks := slices.Sorted(maps.Keys(begun))
+	for i := 2; i < len(looks); i++ { // the first was quick, and nothing had rested before the second
+		if gap := time.Duration(looks[i] - looks[i-1]); gap < 3*r.cfg.Every {
+			t.Errorf("a look that takes %s and more is followed by one after %s", r.cfg.Every, gap)
+		}
+	}
+	if len(looks) < 5 {
+		t.Errorf("%d looks within a minute", len(looks))
+	}
+	r.cfg.Lag = 250 * time.Millisecond
+	for took, want := range map[time.Duration]time.Duration{5: 15, 70: 210, 200: 450, 400: 600, 600: 400} {
+		if rested := time.Duration(r.rested(0, int64(took*time.Millisecond))); rested != want*time.Millisecond {
+			t.Errorf("after a look of %d ms the next may begin after %s", took, rested)
+		}
 	}
 }
 

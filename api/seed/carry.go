@@ -144,12 +144,14 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 	}); err != nil {
 		return err
 	}
-	if err := b.all(ctx, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-		return w.own(ctx, b.Cars[i], until)
-	}); err != nil {
-		return err
-	}
-	if err := w.expenses(ctx, "", time.Time{}, until); err != nil {
+	rest, inner := errgroup.WithContext(ctx)
+	rest.Go(func() error {
+		return b.all(inner, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
+			return w.own(ctx, b.Cars[i], until)
+		})
+	})
+	rest.Go(func() error { return w.expenses(inner, "", time.Time{}, until) })
+	if err := rest.Wait(); err != nil {
 		return err
 	}
 	w.Log.DebugContext(ctx, "the facts of the business are made")

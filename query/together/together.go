@@ -18,8 +18,8 @@ const (
 )
 
 // Reads asks for values by their keys. Who comes while a query is on its way waits for it and goes with the next, so
-// that what is answered was never read before it was asked for; who is alone waits for nobody. It is safe for
-// concurrent use.
+// that what is answered was never read before it was asked for; who is alone waits for nobody, unless Linger says so.
+// It is safe for concurrent use.
 type Reads[K comparable, V any] struct {
 	most   int // keys of one query that several ask
 	ask    func(ctx context.Context, keys []K) (map[K]V, error)
