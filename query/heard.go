@@ -14,16 +14,16 @@ import (
 
 // Heard is when something was last heard of a device or vehicle. Of its zero value nothing ever was.
 type Heard struct {
-	At       time.Time
+	At       fleet.Millis
 	Online   bool
 	Interval time.Duration // in which it reports, in whole minutes; 0 if it has not been learnt
 	Within   time.Duration // silence for longer than that is offline
-	Until    time.Time     // the last instant at which it is online if nothing comes
+	Until    fleet.Millis  // the last instant at which it is online if nothing comes
 }
 
 // Now is what was read before as it stands at a later instant of the same hour, if nothing came.
 func (h Heard) Now(now time.Time) Heard {
-	h.Online = !h.At.IsZero() && now.UnixMilli() <= h.Until.UnixMilli()
+	h.Online = h.At != 0 && now.UnixMilli() <= int64(h.Until)
 	return h
 }
 
@@ -69,8 +69,8 @@ func heardOf(ctx context.Context, db driver.Conn, by string, args []any) (map[ui
 		if err := row.Scan(&id, &at, &online, &interval, &within, &until); err != nil {
 			return err
 		}
-		all[id] = Heard{At: at.UTC(), Online: online != 0, Interval: time.Duration(interval) * time.Second,
-			Within: time.Duration(within) * time.Second, Until: until.UTC()}
+		all[id] = Heard{At: fleet.MillisOf(at), Online: online != 0, Interval: time.Duration(interval) * time.Second,
+			Within: time.Duration(within) * time.Second, Until: fleet.MillisOf(until)}
 		return nil
 	})
 	return all, err

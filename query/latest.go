@@ -59,15 +59,20 @@ func (f *LatestFilter) named(more ...any) []any {
 
 // LatestPositions returns the newest trusted position of each wanted vehicle that is not archived, ordered by distance
 // and then vehicle.
-func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) ([]Latest, error) {
-	var all []Latest
+func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) (all []Latest, err error) {
+	err = EachLatest(ctx, db, f, func(l *Latest) { all = append(all, *l) })
+	return all, err
+}
+
+// EachLatest gives the positions that LatestPositions returns, one by one; each is overwritten by the next.
+func EachLatest(ctx context.Context, db driver.Conn, f LatestFilter, each func(*Latest)) error {
 	latest := Latest{Position: fleet.Position{Account: f.Account}}
 	var vehicle uint64
 	var s positionScan
 	args := f.named(clickhouse.Named("after_distance", f.AfterDistance),
 		clickhouse.Named("after_vehicle", uint64(f.AfterVehicle)), clickhouse.Named("limit", uint64(f.Limit)),
 		clickhouse.Named("offset", uint64(f.Offset)))
-	err := schemas.EachRow(ctx, db, "read latest positions", schemas.Query("positions_latest"), args,
+	return schemas.EachRow(ctx, db, "read latest positions", schemas.Query("positions_latest"), args,
 		func(row schemas.Row) error {
 			dest := append(append([]any{&vehicle}, s.into()...), &latest.Distance)
 			if err := row.Scan(dest...); err != nil {
@@ -75,10 +80,9 @@ func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) ([]Lat
 			}
 			s.stored.Restore(&latest.Position)
 			latest.Vehicle = fleet.VehicleID(vehicle)
-			all = append(all, latest)
+			each(&latest)
 			return nil
 		})
-	return all, err
 }
 
 // CountLatest returns how many positions LatestPositions gives without cursor, offset and limit.

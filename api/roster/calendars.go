@@ -27,7 +27,7 @@ func NewCalendars[T any](r *Roster, now func() time.Time, of func(query.Calendar
 		return nil
 	}
 	const each = 320 // bytes that a hold takes, about
-	read := func(ctx context.Context, account fleet.AccountID, ids []uint64) (rows []keptRow[T], err error) {
+	read := func(ctx context.Context, account fleet.AccountID, ids []uint64) (rows []*keptRow[T], err error) {
 		loading := int64(0)
 		defer func() { r.loading.Add(-loading) }()
 		err = query.EachCalendar(ctx, r.db, account, ids, now().Add(-HeldSince), func(c query.Calendar) error {
@@ -36,7 +36,7 @@ func NewCalendars[T any](r *Roster, now func() time.Time, of func(query.Calendar
 			if r.loading.Add(int64(size)) > r.cfg.Memory || loading > mostHolds*each {
 				return errRoom
 			}
-			rows = append(rows, keptRow[T]{c.ID, size, of(c)})
+			rows = append(rows, &keptRow[T]{c.ID, size, of(c)})
 			return nil
 		})
 		return rows, err

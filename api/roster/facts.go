@@ -54,18 +54,20 @@ func (of *FactsOf) reaches() reach {
 // Fact is what was read of a record.
 type Fact[T any] struct {
 	Value T
-	Until time.Time // the last instant at which it holds if nothing is written
-	By    []uint64  // other records by which it goes: of a vehicle bookings, of a booking tolls and expenses
-	Size  int       // bytes of memory that the value has beside itself, about
+	Until fleet.Millis // the last at which it holds if nothing is written
+	By    []uint64     // other records by which it goes: of a vehicle bookings, of a booking tolls and expenses
+	Size  int          // bytes of memory that the value has beside itself, about
 
-	since time.Time
+	since fleet.Millis
 }
 
 // at says whether a fact holds at an instant.
-func (f *Fact[T]) at(now time.Time) bool { return !now.Before(f.since) && !now.After(f.Until) }
+func (f *Fact[T]) at(now time.Time) bool {
+	return now.UnixMilli() >= int64(f.since) && !now.After(f.Until.Time())
+}
 
 // fleeting says that a fact did not hold for long after it was read: whoever asks has it read.
-func (f *Fact[T]) fleeting() bool { return f.Until.Before(f.since.Add(fillAfter)) }
+func (f *Fact[T]) fleeting() bool { return f.Until < f.since.Add(fillAfter) }
 
 // factOver is about what it takes to have a fact by its record.
 const factOver = 120
@@ -366,7 +368,7 @@ func (f *Facts[T]) readSome(ctx context.Context, b *batch[T], account fleet.Acco
 			return err
 		}
 		for id, fact := range found {
-			fact.since = now
+			fact.since = fleet.MillisOf(now)
 			b.found[id] = fact
 		}
 	}

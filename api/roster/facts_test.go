@@ -31,7 +31,7 @@ func (r *reader) read(ctx context.Context, account fleet.AccountID, vehicles []u
 	r.times, r.rows = r.times+1, r.rows+len(vehicles)
 	all := make(map[uint64]*Fact[query.Live], len(live))
 	for id, one := range live {
-		all[id] = &Fact[query.Live]{Value: one, Until: now.Add(time.Hour)}
+		all[id] = &Fact[query.Live]{Value: one, Until: fleet.MillisOf(now.Add(time.Hour))}
 	}
 	return all, err
 }

@@ -12,16 +12,16 @@ import (
 
 // newPlaces makes the memory of the last known positions of vehicles.
 func newPlaces(r *Roster) *whole[query.Latest] {
-	read := func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]keptRow[query.Latest], error) {
+	read := func(ctx context.Context, account fleet.AccountID, ids []uint64) (rows []*keptRow[query.Latest],
+		err error) {
 		f := query.LatestFilter{Account: account, Box: query.World, Limit: math.MaxInt32}
 		for _, id := range ids {
 			f.Vehicles = append(f.Vehicles, fleet.VehicleID(id))
 		}
-		found, err := query.LatestPositions(ctx, r.db, f)
-		rows := make([]keptRow[query.Latest], len(found))
-		for i, l := range found {
-			rows[i] = keptRow[query.Latest]{uint64(l.Vehicle), uint64(unsafe.Sizeof(rows[i])), l}
-		}
+		const size = uint64(unsafe.Sizeof(keptRow[query.Latest]{}))
+		err = query.EachLatest(ctx, r.db, f, func(l *query.Latest) {
+			rows = append(rows, &keptRow[query.Latest]{uint64(l.Vehicle), size, *l})
+		})
 		return rows, err
 	}
 	return newWhole(r, "positions", read, ofPlace)
@@ -59,8 +59,10 @@ func (r *Roster) Latest(ctx context.Context, f query.LatestFilter) (found []quer
 		all = some
 	}
 	from = min(sort.Search(len(all), after)+f.Offset, len(all))
-	for _, l := range all[from:min(from+f.Limit, len(all))] {
-		found = append(found, l.value)
+	page := all[from:min(from+f.Limit, len(all))]
+	found = make([]query.Latest, len(page))
+	for i, one := range page {
+		found[i] = one.value
 	}
 	return found, len(all), true
 }

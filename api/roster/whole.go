@@ -33,8 +33,9 @@ type whole[T any] struct {
 	byAccount map[fleet.AccountID]*wholeOf[T]
 }
 
-// reading reads the rows of some ids of an account, or all with nil.
-type reading[T any] func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]keptRow[T], error)
+// reading reads the rows of some ids of an account, or all with nil. Each row is kept by itself, as most of those that
+// were read together may soon be others.
+type reading[T any] func(ctx context.Context, account fleet.AccountID, ids []uint64) ([]*keptRow[T], error)
 
 func newWhole[T any](r *Roster, name string, read reading[T], of reach) *whole[T] {
 	return &whole[T]{r: r, name: name, read: read, of: of, byAccount: map[fleet.AccountID]*wholeOf[T]{}}
@@ -171,9 +172,7 @@ func (w *whole[T]) makeView(a *wholeOf[T], account fleet.AccountID, stale map[ui
 			next = append(next, row)
 		}
 	}
-	for i := range found {
-		next = append(next, &found[i])
-	}
+	next = append(next, found...)
 	slices.SortFunc(next, func(a, b *keptRow[T]) int { return cmp.Compare(a.id, b.id) })
 	bytes := int64(len(next)) * int64(unsafe.Sizeof(uintptr(0)))
 	for _, row := range next {

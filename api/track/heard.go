@@ -16,7 +16,7 @@ type HeardState struct {
 }
 
 func heardState(h query.Heard) HeardState {
-	return HeardState{Online: h.Online, LastHeardAt: record.InstantOf(h.At)}
+	return HeardState{Online: h.Online, LastHeardAt: record.InstantOf(h.At.Time())}
 }
 
 // hearDevices fills in what was heard of devices, which are one account's.

@@ -20,39 +20,61 @@ type known struct {
 	live    query.Live
 	meters  meters
 	heard   query.Heard
-	devices []tracker    // that are or were on it
-	holds   []query.Hold // that are not over
-	over    []string     // bookings among them that are completed
-	unsafe  []uint64     // open issues that are critical for safety
-	home    string       // the time zone of the account
+	devices []tracker // that are or were on it
+	rare    *rare     // nil if there is nothing of it
+	home    string    // the time zone of the account
 }
 
-// meters are those that a vehicle shows.
-type meters struct{ odometer, engine query.Meter }
+// rare is what is known of few vehicles at a time.
+type rare struct {
+	holds  []query.Hold // that are not over
+	over   []string     // bookings among them that are completed
+	unsafe []uint64     // open issues that are critical for safety
+}
+
+// busy is what is known of the vehicle that is known of few.
+func (k *known) busy() rare {
+	if k.rare == nil {
+		return rare{}
+	}
+	return *k.rare
+}
+
+// meters are what a vehicle shows of them.
+type meters struct {
+	odometer    odometer
+	engineHours float64
+	engineAt    fleet.Millis // 0: there is no reading
+}
+
+// odometer is what a vehicle shows of a query.Meter.
+type odometer struct {
+	value  float64
+	at     fleet.Millis
+	source string
+	track  *query.OdometerTrack
+}
 
 func metersOf(m query.Meters) meters {
-	shown := meters{m.OdometerMi, m.EngineHours}
-	for _, one := range []*query.Meter{&shown.odometer, &shown.engine} {
-		one.PerDay30, one.PerDay90 = nil, nil
-	}
-	return shown
+	return meters{odometer{m.OdometerMi.Value, m.OdometerMi.At, m.OdometerMi.Source, m.OdometerMi.Track},
+		m.EngineHours.Value, m.EngineHours.At}
 }
 
 // tracker is a device by the times at which it is on vehicles.
 type tracker struct {
-	id    string
+	id    uint64
 	spans []trackerSpan
 }
 
 type trackerSpan struct {
-	here     bool // on the vehicle of which this is known
-	from, to time.Time
+	from, to fleet.Millis // to is 0 for without end
+	here     bool         // on the vehicle of which this is known
 }
 
 func trackerOf(device *record.Record[record.Device], vehicle string) tracker {
-	t := tracker{id: fleet.FormatID(fleet.DevicePrefix, device.ID)}
+	t := tracker{id: device.ID, spans: make([]trackerSpan, 0, len(device.Body.Assignments))}
 	for _, s := range device.Body.Assignments {
-		t.spans = append(t.spans, trackerSpan{s.VehicleID == vehicle, s.From.Time, s.To.Time})
+		t.spans = append(t.spans, trackerSpan{fleet.MillisOf(s.From.Time), fleet.MillisOf(s.To.Time), s.VehicleID == vehicle})
 	}
 	return t
 }
@@ -60,7 +82,7 @@ func trackerOf(device *record.Record[record.Device], vehicle string) tracker {
 // here says whether the tracker is on the vehicle at an instant, as record.Device.VehicleNow does.
 func (t *tracker) here(at time.Time) bool {
 	for _, s := range t.spans {
-		if !s.from.After(at) && (s.to.IsZero() || at.Before(s.to)) {
+		if !s.from.Time().After(at) && (s.to == 0 || at.Before(s.to.Time())) {
 			return s.here
 		}
 	}
@@ -125,9 +147,12 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 	all := make(map[uint64]*roster.Fact[known], len(ids))
 	for _, id := range ids {
 		k := known{number: a.knownBefore.Add(1), live: live[id], meters: metersOf(counted[id]), heard: heard[id],
-			holds: holds[id], over: over[id],
-			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], unsafe: unsafe[id], home: owner.Body.Timezone}
-		all[id] = &roster.Fact[known]{Value: k, Until: k.until(now, ahead[id]), By: bookings[id], Size: k.size()}
+			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], home: owner.Body.Timezone}
+		if len(holds[id])+len(unsafe[id]) > 0 {
+			k.rare = &rare{holds[id], over[id], unsafe[id]}
+		}
+		all[id] = &roster.Fact[known]{Value: k, Until: fleet.MillisOf(k.until(now, ahead[id])), By: bookings[id],
+			Size: k.size()}
 	}
 	return all, nil
 }
@@ -186,8 +211,8 @@ func (k *known) shownUntil(now, statusUntil time.Time) time.Time {
 		}
 	}
 	at(statusUntil)
-	at(k.heard.Until.Add(time.Millisecond)) // it is online at that instant
-	for _, h := range k.holds {
+	at(k.heard.Until.Time().Add(time.Millisecond)) // it is online at that instant
+	for _, h := range k.busy().holds {
 		if h.Open && !h.Until.After(now) { // it ends with every instant
 			return time.Time{}
 		}
@@ -197,11 +222,11 @@ func (k *known) shownUntil(now, statusUntil time.Time) time.Time {
 	}
 	for i := range k.devices {
 		for _, s := range k.devices[i].spans {
-			at(s.from)
-			at(s.to)
+			at(s.from.Time())
+			at(s.to.Time())
 		}
 	}
-	if k.unsafe != nil { // the issues are called by their names, of which nothing is known here
+	if k.busy().unsafe != nil { // the issues are called by their names, of which nothing is known here
 		return time.Time{}
 	}
 	return until
@@ -216,21 +241,21 @@ func earlier(a, b time.Time) time.Time {
 
 // size is about how many bytes of memory it takes beside itself.
 func (k *known) size() int {
-	n := 8 * cap(k.unsafe)
-	for _, h := range k.holds {
+	n := 0
+	if k.rare != nil {
+		n += int(unsafe.Sizeof(*k.rare)) + 8*cap(k.rare.unsafe)
+	}
+	for _, h := range k.busy().holds {
 		n += int(unsafe.Sizeof(h)) + len(h.Ref) + len(h.Begins) + len(h.Ends)
 	}
-	for _, ref := range k.over {
+	for _, ref := range k.busy().over {
 		n += int(unsafe.Sizeof(ref)) + len(ref)
 	}
 	for i := range k.devices {
-		n += int(unsafe.Sizeof(k.devices[i])) + len(k.devices[i].id) +
-			cap(k.devices[i].spans)*int(unsafe.Sizeof(trackerSpan{}))
+		n += int(unsafe.Sizeof(k.devices[i])) + cap(k.devices[i].spans)*int(unsafe.Sizeof(trackerSpan{}))
 	}
-	for _, m := range []*query.OdometerTrack{k.meters.odometer.Track, k.meters.engine.Track} {
-		if m != nil {
-			n += int(unsafe.Sizeof(*m))
-		}
+	if t := k.meters.odometer.track; t != nil {
+		n += int(unsafe.Sizeof(*t))
 	}
 	return n
 }

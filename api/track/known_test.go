@@ -20,9 +20,9 @@ func TestWhatSpeaksOfSomethingElseByItsNameIsNotKeptReady(t *testing.T) {
 		ready bool
 	}{
 		{"nothing is known", known{}, true},
-		{"a hold that is over", known{holds: []query.Hold{past}}, true},
-		{"a hold that lasts until now", known{holds: []query.Hold{late}}, false},
-		{"an open issue, which a warning names", known{unsafe: []uint64{7}}, false},
+		{"a hold that is over", known{rare: &rare{holds: []query.Hold{past}}}, true},
+		{"a hold that lasts until now", known{rare: &rare{holds: []query.Hold{late}}}, false},
+		{"an open issue, which a warning names", known{rare: &rare{unsafe: []uint64{7}}}, false},
 	} {
 		if until := c.known.shownUntil(now, time.Time{}); until.After(now) != c.ready {
 			t.Errorf("%s: it is shown so until %v", c.why, until)

@@ -249,13 +249,13 @@ func (a *API) showKnown(ctx context.Context, records []record.Record[record.Vehi
 		v.DeviceIDs = []string{}
 		for n := range k.devices {
 			if k.devices[n].here(now) {
-				v.DeviceIDs = append(v.DeviceIDs, k.devices[n].id)
+				v.DeviceIDs = append(v.DeviceIDs, fleet.FormatID(fleet.DevicePrefix, k.devices[n].id))
 			}
 		}
 		v.HeardState = heardState(k.heard.Now(now))
 		a.addLive(&v, k.live)
 		v.addLevels(&rec.Body, k.live)
-		v.addMeters(k.meters)
+		v.addMeters(&k.meters)
 		if v.Location != nil && v.Location.Address == "" && a.Geocoder != nil {
 			views[i].Until = time.Time{} // who knows places by asking others may know this one in a moment
 		}
@@ -367,12 +367,12 @@ func (v *Vehicle) addLevels(b *record.Vehicle, l query.Live) {
 const acquisition = "acquisition"
 
 // addMeters fills in where the meters stand.
-func (v *Vehicle) addMeters(m meters) {
-	switch odometer := m.odometer; {
-	case odometer.At != 0:
-		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](odometer.Value), &odometer.Source
-		v.OdometerRecordedAt = record.InstantOf(odometer.At.Time())
-		if t := odometer.Track; t != nil {
+func (v *Vehicle) addMeters(m *meters) {
+	switch odometer := &m.odometer; {
+	case odometer.at != 0:
+		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](odometer.value), &odometer.source
+		v.OdometerRecordedAt = record.InstantOf(odometer.at.Time())
+		if t := odometer.track; t != nil {
 			v.OdometerErrorMi, v.OdometerReadMi, v.OdometerReadAt =
 				rest.RoundedOrNull(t.Error, 1), rest.RoundedOrNull(t.Read, 1), rest.Instant(t.ReadAt)
 		}
@@ -381,8 +381,8 @@ func (v *Vehicle) addMeters(m meters) {
 		v.CurrentMileageMi, v.OdometerSource = rest.QuantityOrNull[units.WholeMiles](float64(*v.AcquisitionMileageMi)),
 			&source
 	}
-	if m.engine.At != 0 {
-		v.EngineHours = rest.RoundedOrNull(m.engine.Value, 1)
+	if m.engineAt != 0 {
+		v.EngineHours = rest.RoundedOrNull(m.engineHours, 1)
 	}
 }
 
