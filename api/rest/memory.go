@@ -18,8 +18,9 @@ func (a *Server) ListOf(ctx context.Context, l *query.Listing, req query.ListReq
 	return query.List(ctx, a.DB, l, req)
 }
 
-// LatestPositions is query.LatestPositions with what query.CountLatest tells, from memory where that can tell.
-func (a *Server) LatestPositions(ctx context.Context, f query.LatestFilter) (found []query.Latest, total int,
+// LatestPositions is query.LatestPositions with what query.CountLatest tells, from memory where that can tell. They are
+// shared, and must not be changed.
+func (a *Server) LatestPositions(ctx context.Context, f query.LatestFilter) (found []*query.Latest, total int,
 	err error) {
 	if found, total, ok := a.Roster.Latest(ctx, f); ok {
 		return found, total, nil

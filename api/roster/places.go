@@ -28,8 +28,8 @@ func newPlaces(r *Roster) *whole[query.Latest] {
 }
 
 // Latest is query.LatestPositions from memory, with what query.CountLatest tells; false if only the store can tell, as
-// it alone does of distances.
-func (r *Roster) Latest(ctx context.Context, f query.LatestFilter) (found []query.Latest, total int, ok bool) {
+// it alone does of distances. They are shared, and must not be changed.
+func (r *Roster) Latest(ctx context.Context, f query.LatestFilter) (found []*query.Latest, total int, ok bool) {
 	if r == nil || r.off.Load() || f.Near != nil || f.Offset < 0 || f.Limit < 1 {
 		return nil, 0, false
 	}
@@ -60,9 +60,9 @@ func (r *Roster) Latest(ctx context.Context, f query.LatestFilter) (found []quer
 	}
 	from = min(sort.Search(len(all), after)+f.Offset, len(all))
 	page := all[from:min(from+f.Limit, len(all))]
-	found = make([]query.Latest, len(page))
+	found = make([]*query.Latest, len(page))
 	for i, one := range page {
-		found[i] = one.value
+		found[i] = &one.value
 	}
 	return found, len(all), true
 }

@@ -53,7 +53,7 @@ func boxOf(b area.Bounds) query.Box {
 }
 
 // latestInside returns all that the filter wants, without the rest if a shape is given.
-func (a *API) latestInside(r *http.Request, f query.LatestFilter, shape *area.Shape) ([]query.Latest, error) {
+func (a *API) latestInside(r *http.Request, f query.LatestFilter, shape *area.Shape) ([]*query.Latest, error) {
 	f.Offset, f.Limit = 0, math.MaxInt32
 	all, _, err := a.LatestPositions(r.Context(), f)
 	if err != nil || shape == nil {

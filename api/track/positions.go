@@ -428,15 +428,14 @@ func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {
 	return rest.WriteRows(w, r, list, p, total, columns, a.latestRows(all, f.Near != nil, metric))
 }
 
-func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rest.RowKey, error] {
+func (a *API) latestRows(all []*query.Latest, near, metric bool) iter.Seq2[rest.RowKey, error] {
 	return func(yield func(rest.RowKey, error) bool) {
 		var row []export.Value
 		var l *query.Latest
 		key := func() []string {
 			return []string{strconv.FormatUint(l.Distance, 10), strconv.FormatUint(uint64(l.Vehicle), 10)}
 		}
-		for i := range all {
-			l = &all[i]
+		for _, l = range all {
 			row = a.PositionRow(append(row[:0], export.TextOf(l.Vehicle.String())), &l.Position, metric)
 			if near {
 				row = append(row, export.NumberOf(float64(l.Distance)/1000, 1))
@@ -451,7 +450,7 @@ func (a *API) latestRows(all []query.Latest, near, metric bool) iter.Seq2[rest.R
 // downloadLatestMap answers with last known positions as a map has them, each with the state that its vehicle is in,
 // for those who may know it.
 func (a *API) downloadLatestMap(w http.ResponseWriter, r *http.Request, f query.LatestFilter, columns []export.Column,
-	all []query.Latest) error {
+	all []*query.Latest) error {
 	told := auth.From(r.Context()).Has(auth.VehiclesRead)
 	var status map[fleet.VehicleID]string
 	if told {

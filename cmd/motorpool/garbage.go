@@ -9,13 +9,14 @@ import (
 
 // When garbage is collected by a process that keeps current records.
 const (
-	garbagePercent = 50       // of what is in use
-	garbageLeast   = 96 << 20 // bytes
+	garbagePercent = 25        // of what is in use there may be at least
+	garbageMost    = 96 << 20  // bytes, if that is more
+	heapWanted     = 224 << 20 // bytes of both, if that is less
 )
 
-// collectSooner has a process that keeps current records collect garbage when there is half as much of it as of what is
-// in use, and not as much: those records stay, and as much again would only lie there. For less than garbageLeast it is
-// not worth it, as a process that has little in use would do hardly anything else. GOGC says otherwise.
+// collectSooner has a process that keeps current records collect garbage before there is as much of it as of what is in
+// use: those records stay, and as much again would only lie there. A process that has little in use would do hardly
+// anything else, and may have more. GOGC says otherwise.
 func collectSooner(rosterMiB int64) {
 	if rosterMiB > 0 && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
@@ -32,7 +33,8 @@ func allowGarbage() {
 
 // percentAllowed is how much garbage there may be, in percent of what is in use.
 func percentAllowed(live uint64) int {
-	return int(max(garbagePercent, garbageLeast*100/max(1<<20, live)))
+	bytes := min(garbageMost, heapWanted-min(live, heapWanted))
+	return int(max(garbagePercent, bytes*100/max(1<<20, live)))
 }
 
 // afterEachCollection has something done after each collection of garbage from the next one on, in which the mark that

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-func TestGarbageIsHalfOfWhatIsInUseOrNinetySixMegabytes(t *testing.T) {
+func TestGarbageIsAQuarterOfWhatIsInUseOrMoreWhereThatIsLittle(t *testing.T) {
 	for live, want := range map[uint64]int{
-		0: 9600, 1 << 20: 9600, 48 << 20: 200, 96 << 20: 100, 192 << 20: 50, 4 << 30: 50,
+		0: 9600, 1 << 20: 9600, 48 << 20: 200, 96 << 20: 100, 128 << 20: 75, 160 << 20: 40, 192 << 20: 25, 4 << 30: 25,
 	} {
 		if got := percentAllowed(live); got != want {
 			t.Errorf("of %d bytes in use %d %% may be garbage, not %d", live, got, want)
