@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,12 +30,12 @@ type Held struct {
 
 	created int64 // milliseconds since 1970
 	updated int64
-	data    string   // texts of the fields in the order of the shape, what words are sought in, and the body
-	ends    []uint32 // where each of the texts ends, and what is sought
-	numbers []int64
+	data    string    // see set
 	more    *heldMore // nil if there is nothing of it
 	packed  *s2.Dict  // by which the body is; nil if it is not
-	odd     bool      // what is sought has a letter outside ASCII that the store takes for one inside
+	texts   uint16    // those of the fields in data, and what is sought
+	numbers uint16
+	odd     bool // what is sought has a letter outside ASCII that the store takes for one inside
 }
 
 // heldMore is what few records have.
@@ -55,7 +56,7 @@ func (h *Held) Odd() bool { return h.odd }
 
 // Size is about how many bytes of memory the record takes.
 func (h *Held) Size() int {
-	n := 160 + len(h.data) + 4*len(h.ends) + 8*len(h.numbers)
+	n := 112 + len(h.data)
 	if h.more == nil {
 		return n
 	}
@@ -72,17 +73,57 @@ func (h *Held) Size() int {
 	return n
 }
 
-// text is the text of a field.
-func (h *Held) text(at int) string {
-	begin := uint32(0)
-	if at > 0 {
-		begin = h.ends[at-1]
+// The bytes of the figures that data begins with.
+const (
+	numberBytes = 8
+	endBytes    = 4
+)
+
+// set keeps numbers and texts of the fields in the order of the shape, in what words are sought as the last of the
+// texts, and the body. All are one text, as a record of several values would be as many things to look at whenever
+// garbage is collected: the numbers, where in it each of the texts ends, the texts, and the body. It returns buf, which
+// it writes over.
+func (h *Held) set(buf []byte, numbers []int64, texts []string, body string) []byte {
+	h.numbers, h.texts = uint16(len(numbers)), uint16(len(texts))
+	buf = buf[:0]
+	for _, n := range numbers {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 	}
-	return h.data[begin:h.ends[at]]
+	end := len(buf) + endBytes*len(texts)
+	for _, text := range texts {
+		end += len(text)
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(end))
+	}
+	for _, text := range texts {
+		buf = append(buf, text...)
+	}
+	buf = append(buf, body...)
+	h.data = string(buf)
+	return buf
 }
 
+// number is the number of a field.
+func (h *Held) number(at int) int64 {
+	b := h.data[numberBytes*at : numberBytes*(at+1)]
+	return int64(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56)
+}
+
+// end is where a text ends, and what is after it begins.
+func (h *Held) end(at int) uint32 {
+	begin := numberBytes * int(h.numbers)
+	if at < 0 {
+		return uint32(begin + endBytes*int(h.texts))
+	}
+	b := h.data[begin+endBytes*at : begin+endBytes*(at+1)]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// text is the text of a field.
+func (h *Held) text(at int) string { return h.data[h.end(at-1):h.end(at)] }
+
 // sought is in what words are sought, with small letters for the capital ones of ASCII.
-func (h *Held) sought() string { return h.text(len(h.ends) - 1) }
+func (h *Held) sought() string { return h.text(int(h.texts) - 1) }
 
 // list is the list of a field.
 func (h *Held) list(at int) []string {
@@ -102,7 +143,7 @@ func (h *Held) refs() []string {
 
 // body is the JSON of the record.
 func (h *Held) body() string {
-	text := h.data[h.ends[len(h.ends)-1]:]
+	text := h.data[h.end(int(h.texts)-1):]
 	if h.packed == nil {
 		return text
 	}
@@ -206,6 +247,7 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 		text = strings.Replace(text, "/*final*/", "FINAL", 1)
 	}
 	var texts, folded, refs []string
+	var numbers []int64
 	var lists [][]string
 	var body, sought string
 	var b []byte
@@ -226,25 +268,18 @@ func (l *Listing) EachHeld(ctx context.Context, db driver.Conn, of HeldOf,
 		return nil
 	}
 	err = schemas.EachRow(ctx, db, "read "+l.Table+" into memory", text, args, func(scan schemas.Row) error {
-		h := &Held{ends: make([]uint32, len(s.texts)+1)}
+		h := &Held{}
 		var account uint64
 		var archived uint8
 		if err := scan.Scan(&account, &h.ID, &h.Revision, &h.created, &h.updated, &archived,
-			&body, &texts, &folded, &h.numbers, &lists, &refs, &sought); err != nil {
+			&body, &texts, &folded, &numbers, &lists, &refs, &sought); err != nil {
 			return err
 		}
-		b = b[:0]
-		for i, text := range texts {
-			b = append(b, text...)
-			h.ends[i] = uint32(len(b))
-		}
 		var more heldMore
-		if !ascii(string(b)) {
+		if slices.ContainsFunc(texts, func(text string) bool { return !ascii(text) }) {
 			more.folded = slices.Clone(folded)
 		}
-		b = append(b, smallASCII(sought)...)
-		h.ends[len(texts)] = uint32(len(b))
-		h.data = string(append(b, body...))
+		b = h.set(b, numbers, append(texts, smallASCII(sought)), body)
 		h.odd = strings.ContainsAny(sought, oddLetters)
 		if more.refs = refs; len(refs) == 0 {
 			more.refs = nil
@@ -288,7 +323,7 @@ func (h *Held) pack(names *s2.Dict) {
 	if names == nil || h.packed != nil {
 		return
 	}
-	begin := h.ends[len(h.ends)-1]
+	begin := h.end(int(h.texts) - 1)
 	body := h.data[begin:]
 	small := names.EncodeBetter(nil, []byte(body))
 	if len(small) < len(body) {
@@ -518,15 +553,15 @@ func (f *ListField) keeps(at int, filter Filter) (func(*Held) bool, bool) {
 		value := values[0]
 		switch never := f.Type == TimeField && !f.Never; filter.Op {
 		case "eq":
-			return func(h *Held) bool { return slices.Contains(values, h.numbers[at]) }, true
+			return func(h *Held) bool { return slices.Contains(values, h.number(at)) }, true
 		case "gt":
-			return func(h *Held) bool { return h.numbers[at] > value }, true
+			return func(h *Held) bool { return h.number(at) > value }, true
 		case "gte":
-			return func(h *Held) bool { return h.numbers[at] >= value }, true
+			return func(h *Held) bool { return h.number(at) >= value }, true
 		case "lt": // what is not known is not before anything
-			return func(h *Held) bool { return !(never && h.numbers[at] == 0) && h.numbers[at] < value }, true
+			return func(h *Held) bool { return !(never && h.number(at) == 0) && h.number(at) < value }, true
 		default:
-			return func(h *Held) bool { return !(never && h.numbers[at] == 0) && h.numbers[at] <= value }, true
+			return func(h *Held) bool { return !(never && h.number(at) == 0) && h.number(at) <= value }, true
 		}
 	}
 	values := slices.Clone(filter.Values)
@@ -626,7 +661,7 @@ func (k *heldKey) compare(a, b *Held) (c int) {
 	case k.field == idField:
 		c = cmp.Compare(a.ID, b.ID)
 	case k.field.Type == NumberField || k.field.Type == TimeField:
-		c = cmp.Compare(a.numbers[k.at], b.numbers[k.at])
+		c = cmp.Compare(a.number(k.at), b.number(k.at))
 	default:
 		c = strings.Compare(a.text(k.at), b.text(k.at))
 	}
@@ -642,7 +677,7 @@ func (k *heldKey) text(h *Held) string {
 	case k.field == idField:
 		return strconv.FormatUint(h.ID, 10)
 	case k.field.Type == NumberField || k.field.Type == TimeField:
-		return strconv.FormatInt(h.numbers[k.at], 10)
+		return strconv.FormatInt(h.number(k.at), 10)
 	}
 	return h.text(k.at)
 }
@@ -654,7 +689,7 @@ func (k *heldKey) after(h *Held, key string) (c int) {
 		n, _ := k.field.number(key) // build has looked at it
 		switch {
 		case k.field != idField:
-			c = cmp.Compare(h.numbers[k.at], n)
+			c = cmp.Compare(h.number(k.at), n)
 		case n < 0:
 			c = 1
 		default:

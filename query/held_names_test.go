@@ -2,7 +2,6 @@ package query
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 )
 
@@ -19,12 +18,13 @@ func TestWhatBodiesArePackedByHasNothingThatAnybodySaid(t *testing.T) {
 	if !bytes.Contains(names.Bytes(), []byte(`"licence_number":"`)) {
 		t.Error("the names of members are missing")
 	}
-	h := &Held{data: "kia" + body, ends: []uint32{3, 3}}
+	var h, long Held
+	h.set(nil, []int64{-7}, []string{"kia", ""}, body)
 	h.pack(names)
-	if h.packed == nil || len(h.data) > len(body)-30 || h.body() != body || h.text(0) != "kia" {
+	if h.packed == nil || len(h.data) > len(body)-30 || h.body() != body || h.text(0) != "kia" || h.number(0) != -7 || h.sought() != "" {
 		t.Errorf("%d bytes of %d: %q", len(h.data), len(body), h.body())
 	}
-	long := &Held{data: strings.Repeat("x", 3), ends: []uint32{3, 3}}
+	long.set(nil, nil, []string{"xxx", ""}, "")
 	long.pack(names)
 	if long.body() != "" {
 		t.Errorf("an empty body is %q", long.body())
