@@ -70,7 +70,7 @@ func (f *Fact[T]) at(now time.Time) bool {
 func (f *Fact[T]) fleeting() bool { return f.Until < f.since.Add(fillAfter) }
 
 // factOver is about what it takes to have a fact by its record.
-const factOver = 120
+const factOver = 40
 
 // size is about how many bytes of memory a fact takes.
 func (f *Fact[T]) size() int64 {
@@ -82,7 +82,9 @@ type factsOf[T any] struct {
 	asked   atomic.Int64
 	written atomic.Int64
 	gone    atomic.Bool
-	facts   sync.Map // by record, *Fact[T]
+
+	lock  sync.RWMutex // of facts, which change while mu is held too
+	facts map[uint64]*Fact[T]
 
 	filling atomic.Bool // somebody reads what is missing
 
@@ -198,7 +200,7 @@ func (f *Facts[T]) account(ctx context.Context, account fleet.AccountID) *factsO
 	if a == nil { // now that the parts are known that things are read of
 		f.mu.Lock()
 		if a = f.byAccount[account]; a == nil {
-			a = &factsOf[T]{reading: map[*batch[T]]bool{}}
+			a = &factsOf[T]{facts: map[uint64]*Fact[T]{}, reading: map[*batch[T]]bool{}}
 			f.byAccount[account] = a
 		}
 		f.mu.Unlock()
@@ -316,7 +318,7 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 	b, now := newBatch[T](), f.now()
 	for _, piece := range v.table.pieces {
 		for _, h := range piece {
-			if kept, ok := a.facts.Load(h.ID); ok && (kept.(*Fact[T]).at(now) || kept.(*Fact[T]).fleeting()) {
+			if kept := a.get(h.ID); kept != nil && (kept.at(now) || kept.fleeting()) {
 				continue
 			}
 			if b.ids[h.ID] = true; len(b.ids) == fillAtOnce {
@@ -327,10 +329,17 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 	return b
 }
 
+// get is what is kept of a record, or nil.
+func (a *factsOf[T]) get(id uint64) *Fact[T] {
+	a.lock.RLock()
+	defer a.lock.RUnlock()
+	return a.facts[id]
+}
+
 // at is what is kept of a record, if it holds at an instant.
 func (a *factsOf[T]) at(id uint64, now time.Time) *Fact[T] {
-	if kept, ok := a.facts.Load(id); ok && kept.(*Fact[T]).at(now) {
-		return kept.(*Fact[T])
+	if kept := a.get(id); kept != nil && kept.at(now) {
+		return kept
 	}
 	return nil
 }
@@ -389,9 +398,7 @@ func (f *Facts[T]) keep(a *factsOf[T], account fleet.AccountID, b *batch[T]) {
 			continue
 		}
 		if !f.of.touched(&b.stale, id, fact.By) {
-			a.drop(f.r, id)
-			a.facts.Store(id, fact)
-			a.add(f.r, fact.size())
+			a.put(f.r, id, fact)
 		}
 	}
 }
@@ -406,9 +413,17 @@ func (of *FactsOf) touched(c *changes, id uint64, by []uint64) bool {
 		len(others) > 0 && slices.ContainsFunc(by, func(id uint64) bool { return others[id] })
 }
 
-func (a *factsOf[T]) drop(r *Roster, id uint64) {
-	if old, ok := a.facts.LoadAndDelete(id); ok {
-		a.add(r, -old.(*Fact[T]).size())
+// put keeps a fact of a record; with nil it lets go of what is kept of it. The lock of whoever changes facts is held.
+func (a *factsOf[T]) put(r *Roster, id uint64, fact *Fact[T]) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if old := a.facts[id]; old != nil {
+		a.add(r, -old.size())
+		delete(a.facts, id)
+	}
+	if fact != nil {
+		a.add(r, fact.size())
+		a.facts[id] = fact
 	}
 }
 
@@ -435,16 +450,15 @@ func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	}
 	if !f.of.all(c) && len(c.of(f.of.by)) == 0 {
 		for id := range c.of(f.of.names) {
-			a.drop(f.r, id)
+			a.put(f.r, id, nil)
 		}
 		return
 	}
-	a.facts.Range(func(id, fact any) bool {
-		if f.of.touched(c, id.(uint64), fact.(*Fact[T]).By) {
-			a.drop(f.r, id.(uint64))
+	for id, fact := range a.facts {
+		if f.of.touched(c, id, fact.By) {
+			a.put(f.r, id, nil)
 		}
-		return true
-	})
+	}
 }
 
 func (f *Facts[T]) wrote(account fleet.AccountID, of reach, at int64) {

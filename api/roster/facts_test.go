@@ -68,7 +68,9 @@ func (f *Facts[T]) keptOf(account fleet.AccountID) (n int) {
 	a := f.byAccount[account]
 	f.mu.RUnlock()
 	if a != nil {
-		a.facts.Range(func(any, any) bool { n++; return true })
+		a.lock.RLock()
+		n += len(a.facts)
+		a.lock.RUnlock()
 	}
 	return n
 }
