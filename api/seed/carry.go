@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,9 +113,9 @@ const (
 )
 
 // Make makes what everything refers to, and does what the plan says up to a moment, and what of it is not done yet. All
-// of it is decided in memory, a car at a time, and written when it is decided. Somebody may have changed meanwhile what
-// was decided upon: what is of that car is then done by one command after the other. It may be called again, also by
-// another process after this one has died, but not by two at once.
+// of it is decided in memory, some cars at a time, and written while the next are decided. Somebody may have changed
+// meanwhile what was decided upon: what is of that car is then done by one command after the other. It may be called
+// again, also by another process after this one has died, but not by two at once.
 func (b *Business) Make(ctx context.Context, until time.Time) error {
 	if err := b.begin(ctx, until); err != nil {
 		return err
@@ -133,25 +134,7 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 		return err
 	}
 	w.clock.Set(until)
-	left, err := b.decide(ctx, w.Desk, until)
-	if err != nil {
-		return err
-	}
-	w.Log.DebugContext(ctx, "what is left of the business is done by one command after the other", "cars", len(left))
-	one := func(car int) bool { return slices.Contains(left, car) }
-	if err := b.all(ctx, nodeCars, one, func(ctx context.Context, w *worker, i int) error {
-		return w.carry(ctx, b.Cars[i], until, func() {})
-	}); err != nil {
-		return err
-	}
-	rest, inner := errgroup.WithContext(ctx)
-	rest.Go(func() error {
-		return b.all(inner, nodeCars, everyCar, func(ctx context.Context, w *worker, i int) error {
-			return w.own(ctx, b.Cars[i], until)
-		})
-	})
-	rest.Go(func() error { return w.expenses(inner, "", time.Time{}, until) })
-	if err := rest.Wait(); err != nil {
+	if err := b.live(ctx, w.Desk, until); err != nil {
 		return err
 	}
 	w.Log.DebugContext(ctx, "the facts of the business are made")
@@ -161,9 +144,12 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 	return w.Store.Close(ctx)
 }
 
-// decide decides in memory what the plan has for each car, and writes it. It returns the cars of which that was not
-// possible, because others have changed what it rests on.
-func (b *Business) decide(ctx context.Context, by *desk.Desk, until time.Time) (left []int, err error) {
+// carsTogether is how many cars are decided before they are written: deciding takes this process, and writing the
+// store.
+const carsTogether = 4
+
+// live does what the plan has for the cars.
+func (b *Business) live(ctx context.Context, by *desk.Desk, until time.Time) error {
 	all, done := 0, atomic.Int64{}
 	for _, rentals := range b.Plan.Rentals {
 		all += len(rentals)
@@ -175,16 +161,32 @@ func (b *Business) decide(ctx context.Context, by *desk.Desk, until time.Time) (
 	}
 	much, err := bulk.Begin(ctx, by, b.Account)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	by.Log.DebugContext(ctx, "the business is decided", "cars", len(b.Cars))
-	drafts := make([]*bulk.Draft, len(b.Cars), len(b.Cars)+1)
-	work, inner := errgroup.WithContext(ctx)
+	writing, inner := errgroup.WithContext(ctx)
+	writing.SetLimit(1)
+	for from := 0; from < len(b.Cars); from += carsTogether {
+		to := min(from+carsTogether, len(b.Cars))
+		by.Log.DebugContext(ctx, "the business is decided", "from", from, "to", to)
+		drafts, err := b.decide(inner, much, from, to, until, told)
+		if err != nil {
+			return cmp.Or(writing.Wait(), err)
+		}
+		writing.Go(func() error { return b.write(inner, much, from, drafts, until) })
+	}
+	return writing.Wait()
+}
+
+// decide decides in memory what the plan has for some cars. The draft of a car is nil if that is not possible.
+func (b *Business) decide(ctx context.Context, much *bulk.Bulk, from, to int, until time.Time,
+	told func()) ([]*bulk.Draft, error) {
+	drafts := make([]*bulk.Draft, to-from)
+	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(max(1, b.AtOnce))
-	for i, car := range b.Cars {
+	for i, car := range b.Cars[from:to] {
 		work.Go(func() error {
-			d, err := b.draft(inner, much, nodeCars+uint64(i), car.ID, func(w *worker) error {
-				return w.carry(inner, car, until, told)
+			d, err := b.draft(ctx, much, nodeCars+uint64(from+i), car.ID, func(w *worker) error {
+				return w.carry(ctx, car, until, told)
 			})
 			if drafts[i] = d; err != nil {
 				return fmt.Errorf("demo business, %s: %w", car.ID, err)
@@ -192,22 +194,30 @@ func (b *Business) decide(ctx context.Context, by *desk.Desk, until time.Time) (
 			return nil
 		})
 	}
-	if err := work.Wait(); err != nil {
-		return nil, err
+	return drafts, work.Wait()
+}
+
+// write writes what was decided of some cars. Those of which nothing could be decided, or others have changed what it
+// rests on, are done by one command after the other.
+func (b *Business) write(ctx context.Context, much *bulk.Bulk, from int, drafts []*bulk.Draft, until time.Time) error {
+	moved, err := much.Write(ctx, slices.DeleteFunc(slices.Clone(drafts), func(d *bulk.Draft) bool { return d == nil })...)
+	if err != nil {
+		return err
 	}
-	by.Log.DebugContext(ctx, "the business is written")
-	of := map[*bulk.Draft]int{}
-	for i, d := range drafts {
-		if d == nil {
-			left = append(left, i)
-		}
-		of[d] = i
+	left := func(car int) bool {
+		i := car - from
+		return i >= 0 && i < len(drafts) && (drafts[i] == nil || slices.Contains(moved, drafts[i]))
 	}
-	moved, err := much.Write(ctx, slices.DeleteFunc(drafts, func(d *bulk.Draft) bool { return d == nil })...)
-	for _, d := range moved {
-		left = append(left, of[d])
+	if err := b.all(ctx, nodeCars, left, func(ctx context.Context, w *worker, i int) error {
+		w.Log.DebugContext(ctx, "what is left of a car is done by one command after the other", "car", i)
+		return w.carry(ctx, b.Cars[i], until, func() {})
+	}); err != nil {
+		return err
 	}
-	return left, err
+	these := func(car int) bool { return car >= from && car < from+len(drafts) }
+	return b.all(ctx, nodeCars, these, func(ctx context.Context, w *worker, i int) error {
+		return w.own(ctx, b.Cars[i], until)
+	})
 }
 
 // draft decides something in memory that changes one vehicle's calendar. The draft is nil if that is not possible.
@@ -253,8 +263,18 @@ func (w *worker) carry(ctx context.Context, car Car, until time.Time, done func(
 			return err
 		}
 	}
-	if err := w.expenses(ctx, car.ID, time.Time{}, until); err != nil || !w.aside {
+	if err := w.expenses(ctx, car.ID, time.Time{}, until); err != nil {
 		return err
+	}
+	if car.ID == w.Cars[0].ID { // what is of no car goes with the first
+		ofNone := *w
+		ofNone.node = nodeBasics
+		if err := ofNone.expenses(ctx, "", time.Time{}, until); err != nil {
+			return err
+		}
+	}
+	if !w.aside {
+		return nil
 	}
 	return w.scheduled(ctx, car, until)
 }
