@@ -9,8 +9,8 @@ import (
 // kept is the body of a revision as it was written or decoded once: of drafts, where the same few revisions are read
 // again and again.
 type kept struct {
-	mu   sync.Mutex
-	body any // a pointer; nil before the first time
+	mu     sync.Mutex
+	bodies []any // pointers, one of each type; what the revision was written with is the first
 }
 
 // decode reads the body of a revision into what its caller may change.
@@ -18,20 +18,32 @@ func decode[T any](r *revision, into *T) error {
 	if r.kept == nil {
 		return json.Unmarshal([]byte(r.body), into)
 	}
+	body, err := sharedBody[T](r)
+	if err == nil {
+		*into = Copied(*body)
+	}
+	return err
+}
+
+// sharedBody reads the body of a revision into what nobody may change: all who read that of a draft share it.
+func sharedBody[T any](r *revision) (*T, error) {
+	if r.kept == nil {
+		body := new(T)
+		return body, json.Unmarshal([]byte(r.body), body)
+	}
 	r.kept.mu.Lock()
 	defer r.kept.mu.Unlock()
-	body, ok := r.kept.body.(*T)
-	if !ok {
-		body = new(T)
-		if err := json.Unmarshal([]byte(r.body), body); err != nil {
-			return err
-		}
-		if r.kept.body == nil {
-			r.kept.body = body
+	for _, one := range r.kept.bodies {
+		if body, ok := one.(*T); ok {
+			return body, nil
 		}
 	}
-	*into = Copied(*body)
-	return nil
+	body := new(T)
+	if err := json.Unmarshal([]byte(r.body), body); err != nil {
+		return nil, err
+	}
+	r.kept.bodies = append(r.kept.bodies, body)
+	return body, nil
 }
 
 // Copied returns a copy of a body that shares nothing with it that can be changed.

@@ -259,7 +259,7 @@ func (d *Draft) append(r *revision, body any) error {
 	case r.number != before+1:
 		return errLost
 	}
-	if r.kept = (&kept{body: body}); ref == d.gate {
+	if r.kept = (&kept{bodies: []any{body}}); ref == d.gate {
 		r.before = nil // which is large
 	}
 	d.heads[ref] = r
@@ -363,7 +363,7 @@ func (d *Draft) Held() any {
 	if d.held == nil {
 		return nil
 	}
-	return d.heads[d.gate].kept.body
+	return d.heads[d.gate].kept.bodies[0]
 }
 
 // empty says that nothing was decided, but at most what was refused.
@@ -447,7 +447,7 @@ func (s *Store) lookAt(ctx context.Context, drafts []*Draft, moved []error) erro
 // nextOfGate is what was decided of the gate, as the revision after the one that stands, or is held.
 func (d *Draft) nextOfGate() (*revision, error) {
 	next := *d.heads[d.gate]
-	text, err := json.Marshal(next.kept.body)
+	text, err := json.Marshal(next.kept.bodies[0])
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", next.kind, err)
 	}
@@ -489,6 +489,22 @@ func (d *Draft) Write(ctx context.Context) error {
 		return unavailable("write what was decided in memory", err)
 	}
 	return nil
+}
+
+// Altered returns what of the decided was changed after it was decided, in what those share who read it. Nobody may,
+// which tests look after.
+func (d *Draft) Altered() ([]Ref, error) {
+	var all []Ref
+	for _, r := range d.all {
+		text, err := json.Marshal(r.kept.bodies[0])
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", r.kind, err)
+		}
+		if string(text) != r.body {
+			all = append(all, Ref{r.kind, r.id})
+		}
+	}
+	return all, nil
 }
 
 // chunk returns all revisions and the token under which they are written: that of the next revision of the gate,

@@ -62,23 +62,22 @@ func (s *Store) Beside(kind, name string, do Consequence) {
 	s.consequences[kind] = append(s.consequences[kind], consequence{name: name, do: do, beside: true})
 }
 
-// Bodies decodes the bodies of a revision; before is nil for the first.
+// Bodies decodes the bodies of a revision; before is nil for the first. They are shared by all that follows from it,
+// and must not be changed.
 func Bodies[T any](w Written) (before, after *T, err error) {
-	after = new(T)
 	of := w.of
 	if of == nil || of.kept == nil {
 		of = &revision{body: string(w.After)}
 	}
-	if err := decode(of, after); err != nil {
+	if after, err = sharedBody[T](of); err != nil {
 		return nil, nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
 	}
 	if w.Before != nil {
-		before = new(T)
 		was := of.before
 		if was == nil {
 			was = &revision{body: string(w.Before)}
 		}
-		if err := decode(was, before); err != nil {
+		if before, err = sharedBody[T](was); err != nil {
 			return nil, nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision-1, err)
 		}
 	}

@@ -305,6 +305,9 @@ func half(t *testing.T, b *Business, now time.Time) []*bulk.Draft {
 	if err != nil || d == nil {
 		t.Fatalf("it is not decided in memory: %v", err)
 	}
+	if altered, err := d.Decided.Altered(); err != nil || len(altered) > 0 {
+		t.Fatalf("what follows has changed what it follows from: %v, %v", altered, err)
+	}
 	return []*bulk.Draft{d}
 }
 

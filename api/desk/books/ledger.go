@@ -1,6 +1,7 @@
 package books
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -94,13 +95,8 @@ func postToken(id uint64, tries int, missing []int) string {
 
 // nothing says whether neither the revision nor the one before has anything in the books, as is so for most.
 func nothing(w record.Written) (bool, error) {
-	for _, body := range []json.RawMessage{w.Before, w.After} {
-		postings, err := ledger.Of(w.Kind, w.ID, body, time.UTC)
-		if err != nil || len(postings) > 0 {
-			return false, err
-		}
-	}
-	return true, nil
+	before, after, err := ledger.OfWritten(w, time.UTC)
+	return err == nil && len(before)+len(after) == 0, err
 }
 
 // entriesOf works out the entries of a revision, and the local day on which it became known.
@@ -109,16 +105,14 @@ func (d *Books) entriesOf(ctx context.Context, w record.Written) ([]ledger.Entry
 	if err != nil {
 		return nil, 0, err
 	}
-	var stands [2][]ledger.Posting
-	for i, body := range []json.RawMessage{w.Before, w.After} {
-		if stands[i], err = ledger.Of(w.Kind, w.ID, body, zone); err != nil {
-			return nil, 0, err
-		}
-		if err := d.classify(ctx, w, body, stands[i]); err != nil {
-			return nil, 0, err
-		}
+	before, after, err := ledger.OfWritten(w, zone)
+	if err != nil {
+		return nil, 0, err
 	}
-	postings := ledger.Between(stands[0], stands[1])
+	if err := cmp.Or(d.classify(ctx, w, w.Before, before), d.classify(ctx, w, w.After, after)); err != nil {
+		return nil, 0, err
+	}
+	postings := ledger.Between(before, after)
 	knownOn := ledger.DayOf(w.At, zone)
 	return ledger.Entries(postings, knownOn, closed), knownOn, nil
 }

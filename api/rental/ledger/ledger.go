@@ -151,23 +151,69 @@ func Entries(postings []Posting, known, closed Day) []Entry {
 // Of returns what ought to stand because of a record of a kind, whose body is as it is stored; nothing for kinds that
 // have no part in the books. zone is the account's, for what belongs to no other.
 func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, error) {
-	switch kind {
-	case record.Bookings.Name:
-		return of(kind, id, body, func(b *record.Booking) []Posting {
-			return OfBooking(fleet.FormatID(fleet.BookingPrefix, id), b, zone)
-		})
-	case record.Payments.Name:
-		return of(kind, id, body, func(p *record.Payment) []Posting { return OfPayment(p, zone) })
-	case record.Expenses.Name:
-		return of(kind, id, body, OfExpense)
-	case record.WorkOrders.Name:
-		return of(kind, id, body, func(w *record.WorkOrder) []Posting { return OfWorkOrder(w, zone) })
-	case record.Tolls.Name:
-		return of(kind, id, body, func(t *record.Toll) []Posting { return OfToll(t, zone) })
-	case record.JournalEntries.Name:
-		return of(kind, id, body, OfJournalEntry)
+	part, ok := parts[kind]
+	if !ok {
+		return nil, nil
 	}
-	return nil, nil
+	return part.of(id, body, zone)
+}
+
+// OfWritten is Of of a revision and of the one before it.
+func OfWritten(w record.Written, zone *time.Location) (before, after []Posting, err error) {
+	part, ok := parts[w.Kind]
+	if !ok {
+		return nil, nil, nil
+	}
+	return part.written(w, zone)
+}
+
+// part is the part that records of a kind have in the books.
+type part struct {
+	of      func(id uint64, body []byte, zone *time.Location) ([]Posting, error)
+	written func(w record.Written, zone *time.Location) (before, after []Posting, err error)
+}
+
+var parts = map[string]part{
+	record.Bookings.Name: partOf(record.Bookings, func(id uint64, b *record.Booking, zone *time.Location) []Posting {
+		return OfBooking(fleet.FormatID(fleet.BookingPrefix, id), b, zone)
+	}),
+	record.Payments.Name: partOf(record.Payments, func(_ uint64, p *record.Payment, zone *time.Location) []Posting {
+		return OfPayment(p, zone)
+	}),
+	record.Expenses.Name: partOf(record.Expenses, func(_ uint64, e *record.Expense, _ *time.Location) []Posting {
+		return OfExpense(e)
+	}),
+	record.WorkOrders.Name: partOf(record.WorkOrders, func(_ uint64, w *record.WorkOrder, zone *time.Location) []Posting {
+		return OfWorkOrder(w, zone)
+	}),
+	record.Tolls.Name: partOf(record.Tolls, func(_ uint64, t *record.Toll, zone *time.Location) []Posting {
+		return OfToll(t, zone)
+	}),
+	record.JournalEntries.Name: partOf(record.JournalEntries,
+		func(_ uint64, e *record.JournalEntry, _ *time.Location) []Posting { return OfJournalEntry(e) }),
+}
+
+// partOf is the part of a kind by the postings of one of its records.
+func partOf[T any](kind record.Kind[T], postings func(id uint64, body *T, zone *time.Location) []Posting) part {
+	return part{
+		of: func(id uint64, body []byte, zone *time.Location) ([]Posting, error) {
+			var b T
+			if err := json.Unmarshal(body, &b); err != nil {
+				return nil, fmt.Errorf("decode %s %d: %w", kind.Name, id, err)
+			}
+			return postings(id, &b, zone), nil
+		},
+		written: func(w record.Written, zone *time.Location) (stood, stands []Posting, err error) {
+			before, after, err := record.Bodies[T](w)
+			if err != nil {
+				return nil, nil, err
+			}
+			if before != nil {
+				stood = postings(w.ID, before, zone)
+			}
+			return stood, postings(w.ID, after, zone), nil
+		},
+	}
 }
 
 // Kinds are the prefixes of the records that have a part in the books, by their kinds.
@@ -176,18 +222,6 @@ var Kinds = map[string]string{
 	record.Expenses.Name:   fleet.ExpensePrefix,
 	record.WorkOrders.Name: fleet.WorkOrderPrefix, record.Tolls.Name: fleet.TollPrefix,
 	record.JournalEntries.Name: fleet.JournalEntryPrefix,
-}
-
-// of decodes a body; no body has no postings.
-func of[T any](kind string, id uint64, body []byte, postings func(*T) []Posting) ([]Posting, error) {
-	if body == nil {
-		return nil, nil
-	}
-	var b T
-	if err := json.Unmarshal(body, &b); err != nil {
-		return nil, fmt.Errorf("decode %s %d: %w", kind, id, err)
-	}
-	return postings(&b), nil
 }
 
 // TransactionID names the transaction of a record's revision, so that whoever posts it again gives it the same name.
