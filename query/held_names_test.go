@@ -21,7 +21,8 @@ func TestWhatBodiesArePackedByHasNothingThatAnybodySaid(t *testing.T) {
 	var h, long Held
 	h.set(nil, []int64{-7}, []string{"kia", ""}, body)
 	h.pack(names)
-	if h.packed == nil || len(h.data) > len(body)-30 || h.body() != body || h.text(0) != "kia" || h.number(0) != -7 || h.sought() != "" {
+	if h.packed == nil || len(h.data) > len(body)-30 || h.body() != body || h.text(0) != "kia" ||
+		h.number(0) != -7 || h.sought() != "" {
 		t.Errorf("%d bytes of %d: %q", len(h.data), len(body), h.body())
 	}
 	long.set(nil, nil, []string{"xxx", ""}, "")

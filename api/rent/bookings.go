@@ -317,7 +317,8 @@ func besideBookings(s *rest.Server) *roster.Facts[base.Beside] {
 		for _, id := range ids {
 			b := read[id]
 			by := slices.Concat(b.WrittenOff.Expenses, b.OpenTolls)
-			all[id] = &roster.Fact[base.Beside]{Value: b, Until: fleet.MillisOf(now.AddDate(100, 0, 0)), By: by, Size: 8 * len(by)}
+			all[id] = &roster.Fact[base.Beside]{Value: b, Until: fleet.MillisOf(now.AddDate(100, 0, 0)), By: by,
+				Size: 8 * len(by)}
 		}
 		return all, err
 	})
