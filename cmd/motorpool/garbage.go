@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // When garbage is collected by a process that keeps current records.
@@ -12,29 +13,51 @@ const (
 	garbagePercent = 25        // of what is in use there may be at least
 	garbageMost    = 96 << 20  // bytes, if that is more
 	heapWanted     = 224 << 20 // bytes of both, if that is less
+	collections    = 4         // a second, and not more as long as there is not more garbage than what is in use
 )
 
 // collectSooner has a process that keeps current records collect garbage before there is as much of it as of what is in
 // use: those records stay, and as much again would only lie there. A process that has little in use would do hardly
-// anything else, and may have more. GOGC says otherwise.
+// anything else, and may have more; so may one that makes much of it, as an import does. GOGC says otherwise.
 func collectSooner(rosterMiB int64) {
 	if rosterMiB > 0 && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
-		afterEachCollection(allowGarbage)
+		made := growth{now: time.Now}
+		afterEachCollection(func() { allowGarbage(&made) })
 	}
 }
 
-// allowGarbage allows as much garbage as is right by what was in use at the last collection.
-func allowGarbage() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	debug.SetGCPercent(percentAllowed(live[0].Value.Uint64()))
+// allowGarbage allows as much garbage as is right by what was in use at the last collection, and was made since the one
+// before.
+func allowGarbage(made *growth) {
+	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(read)
+	debug.SetGCPercent(percentAllowed(read[0].Value.Uint64(), made.perSecond(read[1].Value.Uint64())))
 }
 
-// percentAllowed is how much garbage there may be, in percent of what is in use.
-func percentAllowed(live uint64) int {
-	bytes := min(garbageMost, heapWanted-min(live, heapWanted))
+// percentAllowed is how much garbage there may be, in percent of what is in use, by how many bytes of it are made a
+// second.
+func percentAllowed(live, made uint64) int {
+	bytes := max(min(garbageMost, heapWanted-min(live, heapWanted)), min(live, made/collections))
 	return int(max(garbagePercent, bytes*100/max(1<<20, live)))
+}
+
+// growth is how fast a count grows.
+type growth struct {
+	now   func() time.Time
+	at    time.Time
+	count uint64
+}
+
+// perSecond is by how much the count has grown a second since it was told before; 0 at first.
+func (r *growth) perSecond(count uint64) uint64 {
+	at, grown := r.now(), count-r.count
+	took := at.Sub(r.at)
+	first := r.at.IsZero()
+	if r.at, r.count = at, count; first || took <= 0 {
+		return 0
+	}
+	return uint64(float64(grown) / took.Seconds())
 }
 
 // afterEachCollection has something done after each collection of garbage from the next one on, in which the mark that
