@@ -32,7 +32,7 @@ func collectSooner(rosterMiB int64) {
 func allowGarbage(made *growth) {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(read)
-	debug.SetGCPercent(percentAllowed(read[0].Value.Uint64(), made.perSecond(read[1].Value.Uint64())))
+	debug.SetGCPercent(percentAllowed(read[0].Value.Uint64(), made.told(read[1].Value.Uint64())))
 }
 
 // percentAllowed is how much garbage there may be, in percent of what is in use, by how many bytes of it are made a
@@ -42,22 +42,27 @@ func percentAllowed(live, made uint64) int {
 	return int(max(garbagePercent, bytes*100/max(1<<20, live)))
 }
 
-// growth is how fast a count grows.
+// growth is how fast a count grows, by spans of growsFor at least: what was done at once is over by then.
 type growth struct {
-	now   func() time.Time
-	at    time.Time
-	count uint64
+	now       func() time.Time
+	at        time.Time
+	count     uint64
+	perSecond uint64
 }
 
-// perSecond is by how much the count has grown a second since it was told before; 0 at first.
-func (r *growth) perSecond(count uint64) uint64 {
-	at, grown := r.now(), count-r.count
-	took := at.Sub(r.at)
-	first := r.at.IsZero()
-	if r.at, r.count = at, count; first || took <= 0 {
-		return 0
+const growsFor = 2 * time.Second
+
+// told says by how much a count grows a second; 0 at first.
+func (g *growth) told(count uint64) uint64 {
+	at, grown := g.now(), count-g.count
+	took := at.Sub(g.at)
+	switch {
+	case g.at.IsZero():
+		g.at, g.count = at, count
+	case took >= growsFor:
+		g.at, g.count, g.perSecond = at, count, uint64(float64(grown)/took.Seconds())
 	}
-	return uint64(float64(grown) / took.Seconds())
+	return g.perSecond
 }
 
 // afterEachCollection has something done after each collection of garbage from the next one on, in which the mark that

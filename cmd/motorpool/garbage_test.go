@@ -25,12 +25,12 @@ func TestWhatMakesMuchGarbageMayHaveMore(t *testing.T) {
 		}
 	}
 	now := time.Unix(1, 0)
-	r := growth{now: func() time.Time { return now }}
-	for i, want := range []uint64{0, 200, 200, 0} {
-		if got := r.perSecond(uint64(100 * min(i, 2))); got != want {
+	g := growth{now: func() time.Time { return now }}
+	for i, want := range []uint64{0, 0, 100, 100, 50, 50, 0} {
+		if got := g.told(uint64(100 * min(i, 3))); got != want {
 			t.Errorf("what grows the %dth time grows by %d a second, not %d", i, got, want)
 		}
-		now = now.Add(time.Second / 2)
+		now = now.Add(time.Second)
 	}
 }
 
