@@ -323,6 +323,12 @@ func TestAnAccountIsLimitedInWhatItsRequestsCarry(t *testing.T) {
 	w.do("POST", "/v1/positions", batch(1, 0)).problem(429, "rate_limited")
 }
 
+// monthsAgo is the beginning of the month that was so many months ago: not each has a day like today.
+func monthsAgo(n int) string {
+	now := time.Now().UTC()
+	return time.Date(now.Year(), now.Month()-time.Month(n), 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
+}
+
 // What is stored together of many months is stored in many pieces.
 func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
 	w, _ := newIntake(t, func(c *rest.Config, _ *Deps) {
@@ -332,8 +338,7 @@ func TestARequestIsOfAFewMonthsAndPaysForThem(t *testing.T) {
 	of := func(months int) string {
 		var all []string
 		for i := range months {
-			at := time.Now().UTC().AddDate(0, -2-i, 0).Format("2006-01-02T00:00:00Z")
-			all = append(all, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"lat":30,"lng":-97}`, at))
+			all = append(all, fmt.Sprintf(`{"unique_id":"imei-1","fix_at":%q,"lat":30,"lng":-97}`, monthsAgo(2+i)))
 		}
 		return "[" + strings.Join(all, ",") + "]"
 	}
@@ -352,9 +357,7 @@ func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
 		c.Auth.Volume = auth.Volume{Items: 2*ingest.MonthItems + 100, Bytes: 1 << 30, Window: time.Minute}
 	})
 	id := w.device("imei-1")
-	old := func(months int) string {
-		return time.Now().UTC().AddDate(0, -2-months, 0).Format("2006-01-02T00:00:00Z")
-	}
+	old := func(months int) string { return monthsAgo(2 + months) }
 	var alarms []string
 	for i := range ingest.MaxMonths + 1 {
 		alarms = append(alarms,

@@ -60,12 +60,13 @@ func (f *LatestFilter) named(more ...any) []any {
 // LatestPositions returns the newest trusted position of each wanted vehicle that is not archived, ordered by distance
 // and then vehicle.
 func LatestPositions(ctx context.Context, db driver.Conn, f LatestFilter) (all []*Latest, err error) {
-	err = EachLatest(ctx, db, f, func(l *Latest) { all = append(all, l) })
+	err = EachLatest(ctx, db, f, func(l Latest) { all = append(all, &l) })
 	return all, err
 }
 
 // EachLatest gives the positions that LatestPositions returns, one by one.
-func EachLatest(ctx context.Context, db driver.Conn, f LatestFilter, each func(*Latest)) error {
+func EachLatest(ctx context.Context, db driver.Conn, f LatestFilter, each func(Latest)) error {
+	latest := Latest{Position: fleet.Position{Account: f.Account}}
 	var vehicle uint64
 	var s positionScan
 	args := f.named(clickhouse.Named("after_distance", f.AfterDistance),
@@ -73,7 +74,6 @@ func EachLatest(ctx context.Context, db driver.Conn, f LatestFilter, each func(*
 		clickhouse.Named("offset", uint64(f.Offset)))
 	return schemas.EachRow(ctx, db, "read latest positions", schemas.Query("positions_latest"), args,
 		func(row schemas.Row) error {
-			latest := &Latest{Position: fleet.Position{Account: f.Account}}
 			dest := append(append([]any{&vehicle}, s.into()...), &latest.Distance)
 			if err := row.Scan(dest...); err != nil {
 				return err

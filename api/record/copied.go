@@ -1,8 +1,12 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -10,7 +14,7 @@ import (
 // again and again.
 type kept struct {
 	mu     sync.Mutex
-	bodies []any // pointers, one of each type; what the revision was written with is the first
+	bodies []any // pointers, one of each type; the first is what the revision was written with, if a draft made it
 }
 
 // decode reads the body of a revision into what its caller may change.
@@ -44,6 +48,46 @@ func sharedBody[T any](r *revision) (*T, error) {
 	}
 	r.kept.bodies = append(r.kept.bodies, body)
 	return body, nil
+}
+
+// Altered returns of which records of a draft the bodies, which all share who read them, are not what was written any
+// more. Nobody may change them, which tests look after.
+func (d *Draft) Altered() ([]Ref, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []Ref
+	for _, r := range append(slices.Collect(maps.Values(d.heads)), d.all...) {
+		for ; r != nil && r.kept != nil; r = r.before {
+			same, err := r.unaltered()
+			if err != nil {
+				return nil, fmt.Errorf("encode %s: %w", r.kind, err)
+			}
+			if !same {
+				all = append(all, Ref{r.kind, r.id})
+			}
+		}
+	}
+	return all, nil
+}
+
+// unaltered says whether what the body was decoded to is what it says.
+func (r *revision) unaltered() (bool, error) {
+	r.kept.mu.Lock()
+	defer r.kept.mu.Unlock()
+	for _, body := range r.kept.bodies {
+		fresh := reflect.New(reflect.TypeOf(body).Elem()).Interface()
+		if err := json.Unmarshal([]byte(r.body), fresh); err != nil {
+			return false, err
+		}
+		is, err := json.Marshal(body)
+		if err != nil {
+			return false, err
+		}
+		if was, err := json.Marshal(fresh); err != nil || !bytes.Equal(is, was) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Copied returns a copy of a body that shares nothing with it that can be changed.

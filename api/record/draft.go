@@ -491,22 +491,6 @@ func (d *Draft) Write(ctx context.Context) error {
 	return nil
 }
 
-// Altered returns what of the decided was changed after it was decided, in what those share who read it. Nobody may,
-// which tests look after.
-func (d *Draft) Altered() ([]Ref, error) {
-	var all []Ref
-	for _, r := range d.all {
-		text, err := json.Marshal(r.kept.bodies[0])
-		if err != nil {
-			return nil, fmt.Errorf("encode %s: %w", r.kind, err)
-		}
-		if string(text) != r.body {
-			all = append(all, Ref{r.kind, r.id})
-		}
-	}
-	return all, nil
-}
-
 // chunk returns all revisions and the token under which they are written: that of the next revision of the gate,
 // which is the last of them, or of any if the gate was not changed.
 func (d *Draft) chunk() (token string, all []*revision, err error) {

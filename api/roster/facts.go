@@ -83,8 +83,8 @@ type factsOf[T any] struct {
 	written atomic.Int64
 	gone    atomic.Bool
 
-	lock  sync.RWMutex // of facts, which change while mu is held too
-	facts map[uint64]*Fact[T]
+	factsMu sync.RWMutex // held to read facts, and with mu to change them
+	facts   map[uint64]*Fact[T]
 
 	filling atomic.Bool // somebody reads what is missing
 
@@ -331,8 +331,8 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 
 // get is what is kept of a record, or nil.
 func (a *factsOf[T]) get(id uint64) *Fact[T] {
-	a.lock.RLock()
-	defer a.lock.RUnlock()
+	a.factsMu.RLock()
+	defer a.factsMu.RUnlock()
 	return a.facts[id]
 }
 
@@ -413,10 +413,10 @@ func (of *FactsOf) touched(c *changes, id uint64, by []uint64) bool {
 		len(others) > 0 && slices.ContainsFunc(by, func(id uint64) bool { return others[id] })
 }
 
-// put keeps a fact of a record; with nil it lets go of what is kept of it. The lock of whoever changes facts is held.
+// put keeps a fact of a record; with nil it lets go of what is kept of it. mu is held.
 func (a *factsOf[T]) put(r *Roster, id uint64, fact *Fact[T]) {
-	a.lock.Lock()
-	defer a.lock.Unlock()
+	a.factsMu.Lock()
+	defer a.factsMu.Unlock()
 	if old := a.facts[id]; old != nil {
 		a.add(r, -old.size())
 		delete(a.facts, id)
@@ -442,6 +442,9 @@ func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.gone.Load() {
+		return
+	}
 	for b := range a.reading {
 		b.stale.join(c)
 	}

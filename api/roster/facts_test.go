@@ -68,9 +68,9 @@ func (f *Facts[T]) keptOf(account fleet.AccountID) (n int) {
 	a := f.byAccount[account]
 	f.mu.RUnlock()
 	if a != nil {
-		a.lock.RLock()
+		a.factsMu.RLock()
 		n += len(a.facts)
-		a.lock.RUnlock()
+		a.factsMu.RUnlock()
 	}
 	return n
 }

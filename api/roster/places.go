@@ -19,8 +19,8 @@ func newPlaces(r *Roster) *whole[query.Latest] {
 			f.Vehicles = append(f.Vehicles, fleet.VehicleID(id))
 		}
 		const size = uint64(unsafe.Sizeof(keptRow[query.Latest]{}))
-		err = query.EachLatest(ctx, r.db, f, func(l *query.Latest) {
-			rows = append(rows, &keptRow[query.Latest]{uint64(l.Vehicle), size, *l})
+		err = query.EachLatest(ctx, r.db, f, func(l query.Latest) {
+			rows = append(rows, &keptRow[query.Latest]{uint64(l.Vehicle), size, l})
 		})
 		return rows, err
 	}

@@ -114,8 +114,8 @@ const (
 
 // Make makes what everything refers to, and does what the plan says up to a moment, and what of it is not done yet. All
 // of it is decided in memory, some cars at a time, and written while the next are decided. Somebody may have changed
-// meanwhile what was decided upon: what is of that car is then done by one command after the other. It may be called
-// again, also by another process after this one has died, but not by two at once.
+// meanwhile what was decided upon: what is of that car is done by one command after the other, when the others stand.
+// It may be called again, also by another process after this one has died, but not by two at once.
 func (b *Business) Make(ctx context.Context, until time.Time) error {
 	if err := b.begin(ctx, until); err != nil {
 		return err
@@ -163,6 +163,7 @@ func (b *Business) live(ctx context.Context, by *desk.Desk, until time.Time) err
 	if err != nil {
 		return err
 	}
+	var left []int // which others have changed meanwhile, or nobody could decide
 	writing, inner := errgroup.WithContext(ctx)
 	writing.SetLimit(1)
 	for from := 0; from < len(b.Cars); from += carsTogether {
@@ -172,9 +173,23 @@ func (b *Business) live(ctx context.Context, by *desk.Desk, until time.Time) err
 		if err != nil {
 			return cmp.Or(writing.Wait(), err)
 		}
-		writing.Go(func() error { return b.write(inner, much, from, drafts, until) })
+		writing.Go(func() error {
+			some, err := b.write(inner, much, from, drafts, until)
+			left = append(left, some...)
+			return err
+		})
 	}
-	return writing.Wait()
+	if err := writing.Wait(); err != nil {
+		return err
+	}
+	by.Log.DebugContext(ctx, "what is left of the business is done by one command after the other", "cars", len(left))
+	some := func(car int) bool { return slices.Contains(left, car) }
+	return b.all(ctx, nodeCars, some, func(ctx context.Context, w *worker, i int) error {
+		if err := w.carry(ctx, b.Cars[i], until, func() {}); err != nil {
+			return err
+		}
+		return w.own(ctx, b.Cars[i], until)
+	})
 }
 
 // decide decides in memory what the plan has for some cars. The draft of a car is nil if that is not possible.
@@ -197,25 +212,21 @@ func (b *Business) decide(ctx context.Context, much *bulk.Bulk, from, to int, un
 	return drafts, work.Wait()
 }
 
-// write writes what was decided of some cars. Those of which nothing could be decided, or others have changed what it
-// rests on, are done by one command after the other.
-func (b *Business) write(ctx context.Context, much *bulk.Bulk, from int, drafts []*bulk.Draft, until time.Time) error {
+// write writes what was decided of some cars, and returns those that are left: nothing could be decided of them, or
+// others have changed what that rests on.
+func (b *Business) write(ctx context.Context, much *bulk.Bulk, from int, drafts []*bulk.Draft,
+	until time.Time) (left []int, err error) {
 	moved, err := much.Write(ctx, slices.DeleteFunc(slices.Clone(drafts), func(d *bulk.Draft) bool { return d == nil })...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	left := func(car int) bool {
-		i := car - from
-		return i >= 0 && i < len(drafts) && (drafts[i] == nil || slices.Contains(moved, drafts[i]))
+	for i, d := range drafts {
+		if d == nil || slices.Contains(moved, d) {
+			left = append(left, from+i)
+		}
 	}
-	if err := b.all(ctx, nodeCars, left, func(ctx context.Context, w *worker, i int) error {
-		w.Log.DebugContext(ctx, "what is left of a car is done by one command after the other", "car", i)
-		return w.carry(ctx, b.Cars[i], until, func() {})
-	}); err != nil {
-		return err
-	}
-	these := func(car int) bool { return car >= from && car < from+len(drafts) }
-	return b.all(ctx, nodeCars, these, func(ctx context.Context, w *worker, i int) error {
+	stand := func(car int) bool { return car >= from && car < from+len(drafts) && !slices.Contains(left, car) }
+	return left, b.all(ctx, nodeCars, stand, func(ctx context.Context, w *worker, i int) error {
 		return w.own(ctx, b.Cars[i], until)
 	})
 }
@@ -266,7 +277,7 @@ func (w *worker) carry(ctx context.Context, car Car, until time.Time, done func(
 	if err := w.expenses(ctx, car.ID, time.Time{}, until); err != nil {
 		return err
 	}
-	if car.ID == w.Cars[0].ID { // what is of no car goes with the first
+	if car.ID == w.Cars[0].ID { // there is one, and what is of no car goes with it
 		ofNone := *w
 		ofNone.node = nodeBasics
 		if err := ofNone.expenses(ctx, "", time.Time{}, until); err != nil {

@@ -134,9 +134,6 @@ func ordinarily(t *testing.T, b *Business, now time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.expenses(ctx, "", time.Time{}, now); err != nil {
-		t.Fatal(err)
-	}
 	if err := w.facts(ctx, now); err != nil {
 		t.Fatal(err)
 	}
@@ -264,8 +261,8 @@ func TestWhoDiesAfterTheDecisionLeavesNothingUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut, other := small(t, now)
-	drafts := half(t, cut, now)
-	if err := drafts[0].Decided.Write(t.Context()); err != nil {
+	_, d := half(t, cut, now)
+	if err := d.Decided.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := lines(t, other, "SELECT toString(count()) FROM bookings"); n[0] != "0" {
@@ -280,7 +277,7 @@ func TestWhoDiesAfterTheDecisionLeavesNothingUndone(t *testing.T) {
 }
 
 // half decides what a business has of its car, and writes nothing of it.
-func half(t *testing.T, b *Business, now time.Time) []*bulk.Draft {
+func half(t *testing.T, b *Business, now time.Time) (*bulk.Bulk, *bulk.Draft) {
 	t.Helper()
 	ctx := t.Context()
 	if err := b.begin(ctx, now); err != nil {
@@ -305,17 +302,34 @@ func half(t *testing.T, b *Business, now time.Time) []*bulk.Draft {
 	if err != nil || d == nil {
 		t.Fatalf("it is not decided in memory: %v", err)
 	}
-	if altered, err := d.Decided.Altered(); err != nil || len(altered) > 0 {
-		t.Fatalf("what follows has changed what it follows from: %v, %v", altered, err)
+	return much, d
+}
+
+// What follows from a revision shares what that was decoded to, and changes nothing of it, neither in memory nor once
+// it is written.
+func TestWhatFollowsChangesNothingThatItReads(t *testing.T) {
+	now := whileOut()
+	b, db := small(t, now)
+	much, d := half(t, b, now)
+	unaltered := func() {
+		t.Helper()
+		if altered, err := d.Decided.Altered(); err != nil || len(altered) > 0 {
+			t.Fatalf("what follows has changed what it follows from: %v, %v", altered, err)
+		}
 	}
-	return []*bulk.Draft{d}
+	unaltered()
+	if moved, err := much.Write(t.Context(), d); err != nil || len(moved) > 0 {
+		t.Fatalf("it is not written: %v", err)
+	}
+	unaltered()
+	clean(t, db)
 }
 
 // Of what was decided upon a calendar that somebody has changed since, nothing is written.
 func TestNothingIsWrittenUponWhatHasMoved(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	b, db := small(t, now)
-	d := half(t, b, now)[0]
+	_, d := half(t, b, now)
 	other, err := b.Open(900, time.Now)
 	if err != nil {
 		t.Fatal(err)

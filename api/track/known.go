@@ -21,8 +21,8 @@ type known struct {
 	meters  meters
 	heard   query.Heard
 	devices []tracker // that are or were on it
-	rare    *rare     // nil if there is nothing of it
-	home    string    // the time zone of the account
+	rare    *rare
+	home    string // the time zone of the account
 }
 
 // rare is what is known of few vehicles at a time.
@@ -32,13 +32,8 @@ type rare struct {
 	unsafe []uint64     // open issues that are critical for safety
 }
 
-// busy is what is known of the vehicle that is known of few.
-func (k *known) busy() rare {
-	if k.rare == nil {
-		return rare{}
-	}
-	return *k.rare
-}
+// nothingRare is shared by all vehicles of which nothing rare is known.
+var nothingRare rare
 
 // meters are what a vehicle shows of them.
 type meters struct {
@@ -147,7 +142,7 @@ func (a *API) readKnown(ctx context.Context, account fleet.AccountID, ids []uint
 	all := make(map[uint64]*roster.Fact[known], len(ids))
 	for _, id := range ids {
 		k := known{number: a.knownBefore.Add(1), live: live[id], meters: metersOf(counted[id]), heard: heard[id],
-			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], home: owner.Body.Timezone}
+			devices: on[fleet.FormatID(fleet.VehiclePrefix, id)], rare: &nothingRare, home: owner.Body.Timezone}
 		if len(holds[id])+len(unsafe[id]) > 0 {
 			k.rare = &rare{holds[id], over[id], unsafe[id]}
 		}
@@ -212,7 +207,7 @@ func (k *known) shownUntil(now, statusUntil time.Time) time.Time {
 	}
 	at(statusUntil)
 	at(k.heard.Until.Time().Add(time.Millisecond)) // it is online at that instant
-	for _, h := range k.busy().holds {
+	for _, h := range k.rare.holds {
 		if h.Open && !h.Until.After(now) { // it ends with every instant
 			return time.Time{}
 		}
@@ -226,7 +221,7 @@ func (k *known) shownUntil(now, statusUntil time.Time) time.Time {
 			at(s.to.Time())
 		}
 	}
-	if k.busy().unsafe != nil { // the issues are called by their names, of which nothing is known here
+	if k.rare.unsafe != nil { // the issues are called by their names, of which nothing is known here
 		return time.Time{}
 	}
 	return until
@@ -242,13 +237,13 @@ func earlier(a, b time.Time) time.Time {
 // size is about how many bytes of memory it takes beside itself.
 func (k *known) size() int {
 	n := 0
-	if k.rare != nil {
+	if k.rare != &nothingRare {
 		n += int(unsafe.Sizeof(*k.rare)) + 8*cap(k.rare.unsafe)
 	}
-	for _, h := range k.busy().holds {
+	for _, h := range k.rare.holds {
 		n += int(unsafe.Sizeof(h)) + len(h.Ref) + len(h.Begins) + len(h.Ends)
 	}
-	for _, ref := range k.busy().over {
+	for _, ref := range k.rare.over {
 		n += int(unsafe.Sizeof(ref)) + len(ref)
 	}
 	for i := range k.devices {

@@ -19,7 +19,7 @@ func TestWhatSpeaksOfSomethingElseByItsNameIsNotKeptReady(t *testing.T) {
 		known known
 		ready bool
 	}{
-		{"nothing is known", known{}, true},
+		{"nothing is known", known{rare: &nothingRare}, true},
 		{"a hold that is over", known{rare: &rare{holds: []query.Hold{past}}}, true},
 		{"a hold that lasts until now", known{rare: &rare{holds: []query.Hold{late}}}, false},
 		{"an open issue, which a warning names", known{rare: &rare{unsafe: []uint64{7}}}, false},

@@ -61,11 +61,11 @@ func (a *API) addFacts(ctx context.Context, account fleet.AccountID, views []Veh
 		if !v.StatusUntil.After(now) {
 			v.StatusUntil = record.Instant{} // it did not end by itself then
 		}
-		v.addHolds(query.HoldsAt(k.busy().holds, now), k.busy().over, now)
+		v.addHolds(query.HoldsAt(k.rare.holds, now), k.rare.over, now)
 		v.addFleet(now, k.home)
 		// The warning speaks of the issue by its id, which NameIDs has in words: what the issue is called is in no fact. So
 		// what has such a warning is never kept ready, and shownUntil says so of it.
-		for _, issue := range k.busy().unsafe {
+		for _, issue := range k.rare.unsafe {
 			v.IsRentable = false
 			v.Warnings = append(v.Warnings, "the issue "+fleet.FormatID(fleet.IssuePrefix, issue)+
 				" is open and critical to safety: the vehicle is not handed over")
@@ -151,7 +151,7 @@ func (a *API) addStranded(ctx context.Context, account fleet.AccountID, views []
 	for i := range views {
 		k := all[i]
 		from, until := record.InFleet(&views[i].VehicleFields, views[i].Timezone, k.home)
-		for _, h := range query.HoldsAt(k.busy().holds, now) {
+		for _, h := range query.HoldsAt(k.rare.holds, now) {
 			id, err := fleet.ParseID(fleet.BookingPrefix, h.Ref)
 			if err == nil && (!until.IsZero() && h.Until.After(until) || from.After(now) && h.From.Before(from)) {
 				near[i], named = append(near[i], id), append(named, id)

@@ -27,8 +27,8 @@ func collectSooner(rosterMiB int64) {
 	}
 }
 
-// allowGarbage allows as much garbage as is right by what was in use at the last collection, and was made since the one
-// before.
+// allowGarbage allows as much garbage as is right by what was in use at the last collection, and by how much was made
+// of late.
 func allowGarbage(made *growth) {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(read)

@@ -148,8 +148,8 @@ func Entries(postings []Posting, known, closed Day) []Entry {
 	return entries
 }
 
-// Of returns what ought to stand because of a record of a kind, whose body is as it is stored; nothing for kinds that
-// have no part in the books. zone is the account's, for what belongs to no other.
+// Of returns what ought to stand because of a record of a kind, whose body is as it is stored, and not empty; nothing
+// for kinds that have no part in the books. zone is the account's, for what belongs to no other.
 func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, error) {
 	part, ok := parts[kind]
 	if !ok {
