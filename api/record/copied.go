@@ -57,7 +57,7 @@ func (d *Draft) Altered() ([]Ref, error) {
 	defer d.mu.Unlock()
 	var all []Ref
 	for _, r := range append(slices.Collect(maps.Values(d.heads)), d.all...) {
-		for ; r != nil && r.kept != nil; r = r.before {
+		for ; r != nil && r.kept != nil && r.body != ""; r = r.before { // a gate has no text until it is written
 			same, err := r.unaltered()
 			if err != nil {
 				return nil, fmt.Errorf("encode %s: %w", r.kind, err)
