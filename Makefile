@@ -9,8 +9,6 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 # Tests are linked in half the time without what only a debugger reads.
 TEST := $(GO) test -vet=off -ldflags=-w
-# Packages whose tests run at once: with one for each core a quarter of two cores waits for clocks and answers.
-PACKAGES := $(shell echo $$(($$(nproc) + 1)))
 NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
 CONSOLE_DIR := api/console
@@ -83,7 +81,7 @@ build: deps console ## build bin/motorpool, with the console in it
 .PHONY: test
 test: deps console ## lint and run every test against the real engines and in a real browser
 	@$(MAKE) --no-print-directory lint
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -p $(PACKAGES) -timeout 30m ./...
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -timeout 30m ./...
 	@$(MAKE) --no-print-directory console-days
 	@$(MAKE) --no-print-directory console-some
 

@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rental/ledger"
 	"github.com/motorpool/fleet/query"
 )
@@ -20,7 +21,7 @@ func CheckBooks(ctx context.Context, db driver.Conn, sample int) (looked int, wr
 		return 0, nil, err
 	}
 	for _, r := range records {
-		postings, err := ledger.Of(r.Kind, r.ID, []byte(r.Body), time.UTC)
+		_, postings, err := ledger.Of(record.Written{Kind: r.Kind, ID: r.ID, After: []byte(r.Body)}, time.UTC)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -95,7 +95,7 @@ func postToken(id uint64, tries int, missing []int) string {
 
 // nothing says whether neither the revision nor the one before has anything in the books, as is so for most.
 func nothing(w record.Written) (bool, error) {
-	before, after, err := ledger.OfWritten(w, time.UTC)
+	before, after, err := ledger.Of(w, time.UTC)
 	return err == nil && len(before)+len(after) == 0, err
 }
 
@@ -105,7 +105,7 @@ func (d *Books) entriesOf(ctx context.Context, w record.Written) ([]ledger.Entry
 	if err != nil {
 		return nil, 0, err
 	}
-	before, after, err := ledger.OfWritten(w, zone)
+	before, after, err := ledger.Of(w, zone)
 	if err != nil {
 		return nil, 0, err
 	}

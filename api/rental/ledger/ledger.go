@@ -13,7 +13,6 @@ package ledger
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -148,71 +147,51 @@ func Entries(postings []Posting, known, closed Day) []Entry {
 	return entries
 }
 
-// Of returns what ought to stand because of a record of a kind, whose body is as it is stored, and not empty; nothing
-// for kinds that have no part in the books. zone is the account's, for what belongs to no other.
-func Of(kind string, id uint64, body []byte, zone *time.Location) ([]Posting, error) {
-	part, ok := parts[kind]
-	if !ok {
-		return nil, nil
-	}
-	return part.of(id, body, zone)
-}
-
-// OfWritten is Of of a revision and of the one before it.
-func OfWritten(w record.Written, zone *time.Location) (before, after []Posting, err error) {
-	part, ok := parts[w.Kind]
+// Of returns what ought to stand because of a revision of a record, and because of the one before it; nothing for kinds
+// that have no part in the books. zone is the account's, for what belongs to no other.
+func Of(w record.Written, zone *time.Location) (before, after []Posting, err error) {
+	of, ok := parts[w.Kind]
 	if !ok {
 		return nil, nil, nil
 	}
-	return part.written(w, zone)
+	return of(w, zone)
 }
 
-// part is the part that records of a kind have in the books.
-type part struct {
-	of      func(id uint64, body []byte, zone *time.Location) ([]Posting, error)
-	written func(w record.Written, zone *time.Location) (before, after []Posting, err error)
-}
+// part is Of for records of a kind.
+type part func(w record.Written, zone *time.Location) (before, after []Posting, err error)
 
 var parts = map[string]part{
-	record.Bookings.Name: partOf(record.Bookings, func(id uint64, b *record.Booking, zone *time.Location) []Posting {
+	record.Bookings.Name: partOf(func(id uint64, b *record.Booking, zone *time.Location) []Posting {
 		return OfBooking(fleet.FormatID(fleet.BookingPrefix, id), b, zone)
 	}),
-	record.Payments.Name: partOf(record.Payments, func(_ uint64, p *record.Payment, zone *time.Location) []Posting {
+	record.Payments.Name: partOf(func(_ uint64, p *record.Payment, zone *time.Location) []Posting {
 		return OfPayment(p, zone)
 	}),
-	record.Expenses.Name: partOf(record.Expenses, func(_ uint64, e *record.Expense, _ *time.Location) []Posting {
+	record.Expenses.Name: partOf(func(_ uint64, e *record.Expense, _ *time.Location) []Posting {
 		return OfExpense(e)
 	}),
-	record.WorkOrders.Name: partOf(record.WorkOrders, func(_ uint64, w *record.WorkOrder, zone *time.Location) []Posting {
+	record.WorkOrders.Name: partOf(func(_ uint64, w *record.WorkOrder, zone *time.Location) []Posting {
 		return OfWorkOrder(w, zone)
 	}),
-	record.Tolls.Name: partOf(record.Tolls, func(_ uint64, t *record.Toll, zone *time.Location) []Posting {
+	record.Tolls.Name: partOf(func(_ uint64, t *record.Toll, zone *time.Location) []Posting {
 		return OfToll(t, zone)
 	}),
-	record.JournalEntries.Name: partOf(record.JournalEntries,
-		func(_ uint64, e *record.JournalEntry, _ *time.Location) []Posting { return OfJournalEntry(e) }),
+	record.JournalEntries.Name: partOf(func(_ uint64, e *record.JournalEntry, _ *time.Location) []Posting {
+		return OfJournalEntry(e)
+	}),
 }
 
 // partOf is the part of a kind by the postings of one of its records.
-func partOf[T any](kind record.Kind[T], postings func(id uint64, body *T, zone *time.Location) []Posting) part {
-	return part{
-		of: func(id uint64, body []byte, zone *time.Location) ([]Posting, error) {
-			var b T
-			if err := json.Unmarshal(body, &b); err != nil {
-				return nil, fmt.Errorf("decode %s %d: %w", kind.Name, id, err)
-			}
-			return postings(id, &b, zone), nil
-		},
-		written: func(w record.Written, zone *time.Location) (stood, stands []Posting, err error) {
-			before, after, err := record.Bodies[T](w)
-			if err != nil {
-				return nil, nil, err
-			}
-			if before != nil {
-				stood = postings(w.ID, before, zone)
-			}
-			return stood, postings(w.ID, after, zone), nil
-		},
+func partOf[T any](postings func(id uint64, body *T, zone *time.Location) []Posting) part {
+	return func(w record.Written, zone *time.Location) (stood, stands []Posting, err error) {
+		before, after, err := record.Bodies[T](w)
+		if err != nil {
+			return nil, nil, err
+		}
+		if before != nil {
+			stood = postings(w.ID, before, zone)
+		}
+		return stood, postings(w.ID, after, zone), nil
 	}
 }
 
