@@ -5,8 +5,6 @@ package pipeline
 import (
 	"context"
 	"testing"
-
-	"github.com/motorpool/fleet"
 )
 
 // A producer may date its records as it likes; when a device was heard of goes by that.
@@ -17,7 +15,7 @@ func TestABatchThatWasReceivedInManyMonthsIsStoredAFewMonthsAtATime(t *testing.T
 	batch := batchOf(0)
 	for i := range months {
 		one := batchOf(int64(i), fixAt(1, i))
-		one.Records[0].Time = fleet.MillisOf(begin.Time().AddDate(0, i-months, 0))
+		one.Records[0].Time = monthsBefore(months - i)
 		one.Records[0].Account = 7 // let in before the device was made
 		if i%4 == 3 {
 			one.Records[0].Value = []byte("no report") // a dead letter is of a month, too

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,12 +13,19 @@ import (
 	"github.com/motorpool/fleet/pipeline/consume"
 )
 
+// monthsBefore is the first instant of the month that is n before that of begin. Days of a month are not counted back
+// by months: from the 29th on, February has none of that number.
+func monthsBefore(n int) fleet.Millis {
+	at := begin.Time().UTC()
+	return fleet.MillisOf(time.Date(at.Year(), at.Month()-time.Month(n), 1, 0, 0, 0, 0, time.UTC))
+}
+
 // ofMonths is a batch of one fix in each of n months, the newest last.
 func ofMonths(n int) *consume.Batch {
 	var values []string
 	for i := range n {
-		at := fleet.MillisOf(begin.Time().AddDate(0, i-n+1, 0))
-		values = append(values, fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5,"signals":{"soc_pct":50,"fuel_level_pct":-700,"nonsense":1}}`, unique(1), at))
+		values = append(values, fmt.Sprintf(`{"device":"%s","fix_at":%d,"lat":48,"lng":11.5,"signals":{"soc_pct":50,"fuel_level_pct":-700,"nonsense":1}}`,
+			unique(1), monthsBefore(n-1-i)))
 	}
 	return batchOf(0, values...)
 }
@@ -71,12 +79,11 @@ func TestABatchOfManyMonthsIsStoredAFewMonthsAtATime(t *testing.T) {
 func TestMonthsOfDevicesClocksCountToo(t *testing.T) {
 	var m months
 	for i := range partMonths {
-		at := fleet.MillisOf(begin.Time().AddDate(0, -i, 0))
-		if !m.add([]fleet.Report{{FixTime: begin, DeviceTime: at}}) {
+		if !m.add([]fleet.Report{{FixTime: begin, DeviceTime: monthsBefore(i)}}) {
 			t.Fatalf("no room for month %d", i)
 		}
 	}
-	if m.add([]fleet.Report{{FixTime: begin, DeviceTime: fleet.MillisOf(begin.Time().AddDate(0, -partMonths, 0))}}) {
+	if m.add([]fleet.Report{{FixTime: begin, DeviceTime: monthsBefore(partMonths)}}) {
 		t.Error("room for one month more")
 	}
 }
