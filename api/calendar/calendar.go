@@ -230,6 +230,17 @@ func (c *Calendars) Of(ctx context.Context, account fleet.AccountID, id uint64) 
 	return r.Body.Holds, err
 }
 
+// Unlisted returns the holds of those of some calendars that were written so lately that the current table may not know
+// it yet, by their ids.
+func (c *Calendars) Unlisted(ctx context.Context, account fleet.AccountID, ids []uint64) (map[uint64][]Hold, error) {
+	written, err := c.log.Unlisted(ctx, account, ids)
+	holds := make(map[uint64][]Hold, len(written))
+	for i := range written {
+		holds[written[i].ID] = written[i].Body.Holds
+	}
+	return holds, err
+}
+
 // Take gives a vehicle to a holder for a period: in the place of what the holder had of it or, if h is a bid, beside
 // that. A *ConflictError names the hold that is in the way; h.Conflict, and a calendar of a class, take it all the
 // same. What it returns is decided: all that the calendar had beside it when it was taken. After another error it is

@@ -67,7 +67,7 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 }
 
 // look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans,
-// and the calendar. With lookup what is in memory comes from there.
+// whether there is a do-not-rent list, and the calendar. With lookup what is in memory comes from there.
 func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest, refs []record.Ref,
 	lookup bool) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
@@ -96,6 +96,13 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 			return err
 		})
 	}
+	if req.Fields.CustomerID != "" {
+		group.Go(func() error {
+			listed, err := d.Persons.HasList(inner, account)
+			m.Listed = &listed
+			return err
+		})
+	}
 	err := group.Wait()
 	m.Calendar = s.Calendar
 	return m, s, err
@@ -110,7 +117,6 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 			d.Log.WarnContext(ctx, "a hold does not show in searches yet and will be mended", "booking", name(id), "error", err)
 		}
 	}()
-	s.Listed = listed
 	taken, overlaps, err := d.Holds.TakeFor(later, by, account, id, 1, nil, b, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err

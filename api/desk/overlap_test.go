@@ -67,6 +67,45 @@ func (l *lot) book(ctx context.Context, d *Desk, car string, from, until int) (r
 	return d.Book(ctx, by, account, BookRequest{ID: d.Store.NextID(), Fields: l.fields(car, from, until), Confirm: true})
 }
 
+// What the log has counts before any table knows it: a car that was taken a moment ago is promised to nobody, and one
+// that was given back is.
+func TestAClassIsNotPromisedACarOfWhichNoTableKnowsYetThatItIsTaken(t *testing.T) {
+	l := openLot(t, 2)
+	d, other := l.desks[0], l.desks[1]
+	var taken []record.Record[record.Booking]
+	for _, car := range l.cars {
+		rec, err := l.book(t.Context(), d, car, 10, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, rec)
+	}
+	forget := func() {
+		if err := d.DB.Exec(t.Context(), "TRUNCATE TABLE calendars"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forget()
+	if _, err := l.book(t.Context(), other, "", 12, 14); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Fatalf("of a class of which all cars are taken: %v", err)
+	}
+	if _, err := l.book(t.Context(), other, "", 30, 40); err != nil {
+		t.Fatalf("at another time: %v", err)
+	}
+	cancelled := Order{By: by, Account: account, Booking: taken[0].ID}
+	if _, err := d.Cancel(t.Context(), cancelled, CancelRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	forget()
+	if _, err := l.book(t.Context(), other, "", 12, 14); err != nil {
+		t.Fatalf("of a class of which a car was given back: %v", err)
+	}
+	forget()
+	if _, err := l.book(t.Context(), other, l.cars[0], 12, 14); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Fatalf("a car that the class needs: %v", err)
+	}
+}
+
 // The audit flags what overlaps and takes flags back from what does not any more.
 func TestTheAuditFindsWhatOverlaps(t *testing.T) {
 	l := openLot(t, 2)

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/schemas"
 )
 
 // Ref names a record of an account.
@@ -134,4 +137,24 @@ func (l *Log[T]) In(seen *Seen, account fleet.AccountID, id uint64) (Record[T], 
 	}
 	rec, err := l.record(r)
 	return rec, true, err
+}
+
+// Unlisted returns those of some records, archived or not, that were written so lately that their table may not know
+// it yet, as they stand.
+func (l *Log[T]) Unlisted(ctx context.Context, account fleet.AccountID, ids []uint64) ([]Record[T], error) {
+	s := l.store
+	if s.draft != nil {
+		return nil, fmt.Errorf("what no table knows is not decided upon: %w", ErrNotYet)
+	}
+	since := s.now().Add(-mendWithin - settleAfter - time.Minute) // by when a round of Mend has come to it
+	var all []Record[T]
+	err := s.eachRevision(ctx, "read what no table may know yet", schemas.Query("records_unlisted"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", ids),
+		clickhouse.Named("since", since.UnixMilli()),
+	}, func(r *revision) error {
+		rec, err := l.record(r)
+		all = append(all, rec)
+		return err
+	})
+	return all, err
 }

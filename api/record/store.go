@@ -426,16 +426,23 @@ func (s *Store) readNewest(ctx context.Context, refs []writtenRef) (map[writtenR
 			clickhouse.Named("kind", kinds[0]), clickhouse.Named("id", ids[0])}
 	}
 	found := make(map[writtenRef]*revision, len(refs))
-	err := schemas.EachRow(ctx, s.db, "read the newest revisions", text, args, func(row schemas.Row) error {
+	err := s.eachRevision(ctx, "read the newest revisions", text, args, func(r *revision) error {
+		found[r.ref()] = r
+		return nil
+	})
+	return found, err
+}
+
+// eachRevision hands over the revisions that a query finds.
+func (s *Store) eachRevision(ctx context.Context, what, text string, args []any, take func(*revision) error) error {
+	return schemas.EachRow(ctx, s.db, what, text, args, func(row schemas.Row) error {
 		r := &revision{}
 		if err := row.Scan(&r.account, &r.kind, &r.id, &r.number, &r.writeID, &r.action, &r.at, &r.createdAt, &r.archivedAt,
 			&r.actor, &r.requestID, &r.body); err != nil {
 			return err
 		}
-		found[r.ref()] = r
-		return nil
+		return take(r)
 	})
-	return found, err
 }
 
 // Audit counts the revisions of records and of claims that have more than one row. Both must be zero: anything else

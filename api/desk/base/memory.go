@@ -18,6 +18,7 @@ type Memory struct {
 	read   map[remembered]any
 	Seen   *record.Seen
 	Plans  []query.PlanInUse // nil if they were not read
+	Listed *bool             // whether anybody may be on the do-not-rent list; nil if that was not asked
 	Lookup bool              // what is in memory comes from there: see Recalling
 
 	Calendar *record.Seen // of the vehicle

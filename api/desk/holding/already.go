@@ -10,7 +10,4 @@ type AlreadyRead struct {
 	Calendar *record.Seen
 	// Vehicle is the vehicle of the hold, for its class and place; nil if it was not read.
 	Vehicle *record.Record[record.Vehicle]
-	// Listed, if not nil, returns when the tables know the holds that were taken: a search of the class's room waits for
-	// that, because it must know the own hold (see Capacity).
-	Listed func() error
 }

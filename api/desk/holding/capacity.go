@@ -30,11 +30,6 @@ import (
 // is the class that the vehicle is thought to be of, and s what was seen of it.
 func (d *Holds) Capacity(ctx context.Context, by record.Author, account fleet.AccountID, b *Bid, gives *calendar.Bid,
 	leaves, likely uint64, s AlreadyRead) error {
-	if s.Listed != nil && (s.Vehicle == nil || s.Vehicle.Body.ClassID != "") {
-		if err := s.Listed(); err != nil {
-			return err
-		}
-	}
 	v, class, holds, err := d.pressed(ctx, account, b, likely, s.Vehicle)
 	if err != nil {
 		return err
@@ -153,9 +148,8 @@ func (d *Holds) dropAbandoned(ctx context.Context, by record.Author, account fle
 // FollowedAfter is how long ago a hold must be over for its vehicle to have followed it, whoever died.
 const FollowedAfter = time.Hour
 
-// room reads the vehicles of a class, where they are and who has them from now on. Who has them is read from the
-// current table: a hold that it does not know yet is of somebody who has not looked at the class either, and will see
-// our hold after that (AlreadyRead.Listed).
+// room reads the vehicles of a class, where they are and who has them from now on: from the current table, and what
+// that may not know yet from the log. Who holds a vehicle looks at the class as soon as the log has the hold.
 func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64, booked []calendar.Hold,
 	now time.Time) (*calendar.Room, error) {
 	c, err := d.Classes.Get(ctx, account, class)
@@ -181,13 +175,31 @@ func (d *Holds) room(ctx context.Context, account fleet.AccountID, class uint64,
 			from = booked[i].From.Time
 		}
 	}
-	busy, err := query.BusyVehicles(ctx, d.DB, account, 0, ids, from, calendar.ForEver, now)
+	var busy map[uint64][]query.Hold
+	var unlisted map[uint64][]calendar.Hold
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		busy, err = query.BusyVehicles(inner, d.DB, account, 0, ids, from, calendar.ForEver, now)
+		return err
+	})
+	group.Go(func() (err error) {
+		unlisted, err = d.Calendars.Unlisted(inner, account, ids)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
 	for i := range r.Vehicles {
 		v := &vehicles[i]
+		holds := base.HoldsFrom(busy[v.ID])
+		if newer, ok := unlisted[v.ID]; ok {
+			holds = slices.DeleteFunc((&calendar.Calendar{Holds: newer}).Standing(now),
+				func(h calendar.Hold) bool { return !h.Until.After(from) })
+		}
 		said := record.VehicleFields{InServiceOn: v.InServiceOn, DisposalOn: v.DisposalOn}
-		r.Vehicles[i].Holds = append(base.HoldsFrom(busy[v.ID]), Away(v.ID, &said, now, v.Timezone, home.Body.Timezone)...)
+		r.Vehicles[i].Holds = append(holds, Away(v.ID, &said, now, v.Timezone, home.Body.Timezone)...)
 	}
-	return r, err
+	return r, nil
 }
 
 // Away are the times from now on at which nobody can have a vehicle because it is not in the fleet (record.NotInFleet),

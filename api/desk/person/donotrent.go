@@ -160,10 +160,16 @@ func (d *Persons) listed(ctx context.Context, name string,
 	if rec.Body.Listed(now) {
 		return self, nil
 	}
-	if any, err := d.hasList(ctx, rec.Account); err != nil || !any {
-		return nil, err
+	m := base.MemoryIn(ctx)
+	if m == nil || m.Listed == nil {
+		any, err := d.HasList(ctx, rec.Account)
+		if err != nil || !any {
+			return nil, err
+		}
+	} else if !*m.Listed {
+		return nil, nil
 	}
-	if m := base.MemoryIn(ctx); m != nil && m.Lookup { // another process may have put it on the list a moment ago
+	if m != nil && m.Lookup { // another process may have put it on the list a moment ago
 		newest, err := d.Customers.Get(ctx, rec.Account, rec.ID)
 		if err != nil || newest.Body.Listed(now) {
 			return self, err
@@ -188,9 +194,9 @@ func (d *Persons) listed(ctx context.Context, name string,
 	return all, nil
 }
 
-// hasList says whether anybody of an account may be on the do-not-rent list. To ask that is a fraction of looking for
+// HasList says whether anybody of an account may be on the do-not-rent list. To ask that is a fraction of looking for
 // somebody; of an account that had a list once it is not asked again.
-func (d *Persons) hasList(ctx context.Context, account fleet.AccountID) (bool, error) {
+func (d *Persons) HasList(ctx context.Context, account fleet.AccountID) (bool, error) {
 	if _, had := d.lists.Load(account); had {
 		return true, nil
 	}

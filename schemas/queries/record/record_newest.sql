@@ -4,4 +4,4 @@ FROM record_log
 WHERE account = {account:UInt64} AND kind = {kind:String} AND id = {id:UInt64}
 ORDER BY revision DESC
 LIMIT 1
-SETTINGS max_threads = 1 -- it reads a granule or two: more threads cost more than they bring
+SETTINGS max_threads = 1, enable_analyzer = 0 -- it reads a granule or two: more threads cost more than they bring, and the older analyzer plans it sooner
