@@ -9,6 +9,8 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 # Tests are linked in half the time without what only a debugger reads.
 TEST := $(GO) test -vet=off -ldflags=-w
+# What make test leaves to make test-all.
+SLOW_TESTS := $(shell grep -v '^\#' slow-tests.txt | paste -sd '|')
 NPM_DIR := deploy/embedded/npm
 KAFKA_DIR := deploy/kafka
 CONSOLE_DIR := api/console
@@ -79,7 +81,12 @@ build: deps console ## build bin/motorpool, with the console in it
 
 ##@ check
 .PHONY: test
-test: deps console ## lint and run every test against the real engines and in a real browser
+test: deps console ## lint and nine tests of ten, against the real engines: those that take no three seconds each (slow-tests.txt)
+	@$(MAKE) --no-print-directory lint
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -p 3 -timeout 20m -skip '^($(SLOW_TESTS))$$' ./...
+
+.PHONY: test-all
+test-all: deps console ## lint and run every test against the real engines and in a real browser, as CI does (half an hour)
 	@$(MAKE) --no-print-directory lint
 	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -timeout 30m ./...
 	@$(MAKE) --no-print-directory console-days

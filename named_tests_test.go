@@ -37,3 +37,13 @@ func TestTheTestsWithKafkaAreThere(t *testing.T) {
 		}
 	}
 }
+
+// TestTheSlowTestsAreThere: a slow test that is called otherwise by now would be no part of make test-all alone.
+func TestTheSlowTestsAreThere(t *testing.T) {
+	tests := testsOfTheTree(t)
+	for name := range strings.Lines(readText(t, "slow-tests.txt")) {
+		if name = strings.TrimSpace(name); !strings.HasPrefix(name, "#") && !tests[name] {
+			t.Errorf("slow-tests.txt names %s, which is no test of this tree", name)
+		}
+	}
+}
