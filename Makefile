@@ -81,9 +81,9 @@ build: deps console ## build bin/motorpool, with the console in it
 
 ##@ check
 .PHONY: test
-test: deps console ## lint and nine tests of ten, against the real engines: those that take no three seconds each (slow-tests.txt)
+test: deps console ## lint and six tests of seven, against the real engines: those that take no three seconds each (slow-tests.txt)
 	@$(MAKE) --no-print-directory lint
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -p 3 -timeout 20m -skip '^($(SLOW_TESTS))$$' ./...
+	@$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -p 3 -timeout 20m -skip '^($(SLOW_TESTS))$$' ./...
 
 .PHONY: test-all
 test-all: deps console ## lint and run every test against the real engines and in a real browser, as CI does (half an hour)
