@@ -43,8 +43,10 @@ type FieldError struct {
 	Detail  string
 }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // PointerPart writes the name of a member as a part of a JSON pointer.
-func PointerPart(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+func PointerPart(name string) string { return pointerEscapes.Replace(name) }
 
 // Between says where a number must lie, for a FieldError.
 func Between(least, most float64) string {
