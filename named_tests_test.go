@@ -38,7 +38,8 @@ func TestTheTestsWithKafkaAreThere(t *testing.T) {
 	}
 }
 
-// TestTheSlowTestsAreThere: a slow test that is called otherwise by now would be no part of make test-all alone.
+// TestTheSlowTestsAreThere: make test leaves out what slow-tests.txt names, and a slow test that is called otherwise by
+// now would slow it down in silence.
 func TestTheSlowTestsAreThere(t *testing.T) {
 	tests := testsOfTheTree(t)
 	for name := range strings.Lines(readText(t, "slow-tests.txt")) {

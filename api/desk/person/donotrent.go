@@ -160,16 +160,10 @@ func (d *Persons) listed(ctx context.Context, name string,
 	if rec.Body.Listed(now) {
 		return self, nil
 	}
-	m := base.MemoryIn(ctx)
-	if m == nil || m.Listed == nil {
-		any, err := d.HasList(ctx, rec.Account)
-		if err != nil || !any {
-			return nil, err
-		}
-	} else if !*m.Listed {
-		return nil, nil
+	if any, err := d.HasList(ctx, rec.Account); err != nil || !any {
+		return nil, err
 	}
-	if m != nil && m.Lookup { // another process may have put it on the list a moment ago
+	if m := base.MemoryIn(ctx); m != nil && m.Lookup { // another process may have put it on the list a moment ago
 		newest, err := d.Customers.Get(ctx, rec.Account, rec.ID)
 		if err != nil || newest.Body.Listed(now) {
 			return self, err
@@ -194,9 +188,13 @@ func (d *Persons) listed(ctx context.Context, name string,
 	return all, nil
 }
 
-// HasList says whether anybody of an account may be on the do-not-rent list. To ask that is a fraction of looking for
-// somebody; of an account that had a list once it is not asked again.
+// HasList says whether anybody of an account may be on the do-not-rent list, as was told before in a context that
+// remembers. To ask that is a fraction of looking for somebody; of an account that had a list once it is not asked
+// again.
 func (d *Persons) HasList(ctx context.Context, account fleet.AccountID) (bool, error) {
+	if m := base.MemoryIn(ctx); m != nil && m.Listed != nil {
+		return *m.Listed, nil
+	}
 	if _, had := d.lists.Load(account); had {
 		return true, nil
 	}
