@@ -61,7 +61,7 @@ var allowed = []struct {
 		[]string{"", "api/rental", "api/record", "api/calendar", "api/desk", "api/desk/...", "api/rental/..."}, nil},
 	{"api/command", []string{"", "query", "api/record", "api/traccar"}, nil},
 	{"api/desk/base", []string{"", "query", "query/together", "api/record", "api/calendar"}, nil},
-	{"api/desk/event", []string{"", "api/record"}, []string{"std"}},
+	{"api/desk/event", []string{"", "api/record"}, []string{"github.com/tidwall/gjson"}},
 	{"api/desk/person", []string{"", "query", "schemas", "api/record", "api/rental", "api/driver", "api/desk/base"}, nil},
 	{"api/desk/books", []string{"", "query", "api/record", "api/rental/...", "api/desk/base"}, nil},
 	{"api/desk/fact", []string{"", "schemas", "api/rental/ledger", "api/desk/base"}, nil},

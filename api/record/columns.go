@@ -128,7 +128,7 @@ func workOutOf[T any](of []column[T], all []*revision) (columns []string, values
 	values = make([][]any, len(all))
 	bodies := make([]*T, len(all))
 	for i, r := range all {
-		if bodies[i] = asWritten[T](r.body); bodies[i] == nil {
+		if bodies[i] = bodyWritten[T](r); bodies[i] == nil {
 			return nil, values
 		}
 	}
@@ -147,6 +147,16 @@ func workOutOf[T any](of []column[T], all []*revision) (columns []string, values
 		}
 	}
 	return columns, values
+}
+
+// bodyWritten returns what a revision was made of; nil if that cannot be told of what it says.
+func bodyWritten[T any](r *revision) *T {
+	if r.kept != nil {
+		if body, ok := r.kept.made.(*T); ok {
+			return body
+		}
+	}
+	return asWritten[T](r.body)
 }
 
 // asWritten reads a body; nil if it is not written as it would be now, since of another the server may read what we

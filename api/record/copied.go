@@ -14,7 +14,8 @@ import (
 // again and again.
 type kept struct {
 	mu     sync.Mutex
-	bodies []any // pointers, one of each type; the first is what the revision was written with, if a draft made it
+	bodies []any // pointers, one of each type
+	made   any   // the one that a draft made the revision of; nil of one that was read
 }
 
 // decode reads the body of a revision into what its caller may change.

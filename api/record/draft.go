@@ -56,6 +56,7 @@ type Draft struct {
 	all     []*revision       // in the order in which they were decided
 	claims  map[claimKey]*draftClaim
 	settled map[key]bool // of which everything that follows is carried out
+	wrote   time.Time    // when the log was about to get it
 }
 
 // Current is a record as the tables of current records have it.
@@ -144,9 +145,12 @@ func (s *Standing) newest(ctx context.Context, ref Ref) (*revision, error) {
 	if r, known := s.known(ref); known {
 		return r, nil
 	}
-	r, err := s.now(ctx, ref)
+	r, err := s.under.newest(ctx, uint64(s.account), ref.Kind, ref.ID)
 	if err != nil {
 		return nil, err
+	}
+	if r != nil {
+		r.kept = &kept{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,19 +159,6 @@ func (s *Standing) newest(ctx context.Context, ref Ref) (*revision, error) {
 	}
 	s.heads[ref] = r
 	return r, nil
-}
-
-// now reads the newest revision of a record anew, if it is read by itself, and keeps nothing.
-func (s *Standing) now(ctx context.Context, ref Ref) (*revision, error) {
-	if s.under == nil {
-		r, _ := s.known(ref)
-		return r, nil
-	}
-	r, err := s.under.newest(ctx, uint64(s.account), ref.Kind, ref.ID)
-	if r != nil {
-		r.kept = &kept{}
-	}
-	return r, err
 }
 
 // Each hands over all records that stand, in no order.
@@ -219,18 +210,12 @@ func (d *Draft) newest(ctx context.Context, account uint64, kind string, id uint
 	if known {
 		return r, nil
 	}
-	if kind != d.rests {
-		return d.stands.newest(ctx, ref)
-	}
-	r, err := d.stands.now(ctx, ref)
-	if err != nil {
-		return nil, err
+	r, err := d.stands.newest(ctx, ref)
+	if err != nil || kind != d.rests {
+		return r, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if first, known := d.rested[ref]; known {
-		return first, nil
-	}
 	d.rested[ref] = r
 	return r, nil
 }
@@ -259,7 +244,7 @@ func (d *Draft) append(r *revision, body any) error {
 	case r.number != before+1:
 		return errLost
 	}
-	if r.kept = (&kept{bodies: []any{body}}); ref == d.gate {
+	if r.kept = (&kept{bodies: []any{body}, made: body}); ref == d.gate {
 		r.before = nil // which is large
 	}
 	d.heads[ref] = r
@@ -363,7 +348,7 @@ func (d *Draft) Held() any {
 	if d.held == nil {
 		return nil
 	}
-	return d.heads[d.gate].kept.bodies[0]
+	return d.heads[d.gate].kept.made
 }
 
 // empty says that nothing was decided, but at most what was refused.
@@ -447,7 +432,7 @@ func (s *Store) lookAt(ctx context.Context, drafts []*Draft, moved []error) erro
 // nextOfGate is what was decided of the gate, as the revision after the one that stands, or is held.
 func (d *Draft) nextOfGate() (*revision, error) {
 	next := *d.heads[d.gate]
-	text, err := json.Marshal(next.kept.bodies[0])
+	text, err := json.Marshal(next.kept.made)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", next.kind, err)
 	}
@@ -474,7 +459,7 @@ func (d *Draft) Write(ctx context.Context) error {
 		return err
 	}
 	held, err := d.writeClaims(ctx)
-	if err == nil {
+	if d.wrote = time.Now(); err == nil {
 		if err = d.under.appendAll(ctx, token, all...); errors.Is(err, errLost) {
 			err = ErrMoved
 		}
@@ -534,51 +519,68 @@ func (d *Draft) writeClaims(ctx context.Context) ([]taken, error) {
 	return held, nil
 }
 
-// SettleDrafts has the tables of current records know what drafts of one account have written upon this store, carries
-// out what follows from revisions of all kinds, notes what was carried out, and carries out the rest. What an error
-// leaves undone is done as after a crash.
-func (s *Store) SettleDrafts(ctx context.Context, drafts ...*Draft) error {
-	if err := s.listDrafts(ctx, drafts); err != nil {
-		return err
-	}
-	var left []*revision
-	within, cancel := context.WithTimeout(ctx, tellWithin)
-	defer cancel()
-	var late atomic.Int64
-	var common errgroup.Group
-	common.SetLimit(tellAtOnce)
-	note := func(r *revision) {
-		common.Go(func() error {
-			switch {
-			case within.Err() != nil:
-				late.Add(1)
-			case s.carryOutCommon(within, r) == nil:
-				s.marks.mu.Lock()
-				defer s.marks.mu.Unlock()
-				s.marks.pending = append(s.marks.pending, marked{key{r.account, r.kind, r.id, r.number}, r.at})
+// ListDrafts has the tables of current records know what drafts of one account have written upon this store.
+func (s *Store) ListDrafts(ctx context.Context, drafts ...*Draft) error {
+	byKind := map[string][]*revision{}
+	wrote := time.Now()
+	for _, d := range drafts {
+		if d.empty() {
+			continue
+		}
+		defer s.tell(uint64(d.stands.account), "")
+		if d.wrote.Before(wrote) {
+			wrote = d.wrote
+		}
+		for ref, r := range d.heads {
+			if stands, _ := d.stands.known(ref); stands == nil || ref == d.gate {
+				byKind[r.kind] = append(byKind[r.kind], r)
 			}
-			return nil
-		})
+		}
 	}
+	memory, cancel := context.WithDeadline(ctx, wrote.Add(fromMemory))
+	defer cancel()
+	listing, inner := errgroup.WithContext(ctx)
+	listing.SetLimit(listAtOnce)
+	for kind, all := range byKind {
+		for _, f := range s.feeds[kind] {
+			listing.Go(func() error {
+				err := s.insertWritten(memory, f, all)
+				if err != nil { // it took too long, so that an erasure may have been in the log since
+					err = s.insertLogged(inner, f, all)
+				}
+				if err != nil {
+					return fmt.Errorf("list %s: %w", noun(kind), err)
+				}
+				return nil
+			})
+		}
+	}
+	return listing.Wait()
+}
+
+// listAtOnce is how many tables of current records learn of drafts at once: one alone leaves half of two cores idle.
+const listAtOnce = 2
+
+// SettleDrafts carries out what follows from revisions of all kinds of what drafts of one account have written upon this
+// store, notes what was carried out, and carries out the rest. What an error leaves undone is done as after a crash.
+func (s *Store) SettleDrafts(ctx context.Context, drafts ...*Draft) error {
+	var common, left []*revision
 	for _, d := range drafts {
 		for _, r := range d.all {
 			switch own := len(s.consequences[r.kind]); {
 			case d.settled[key{r.account, r.kind, r.id, r.number}] && own == len(d.Store.consequences[r.kind]):
-				note(r)
+				common = append(common, r)
 			case own+len(s.consequences[""]) > 0:
 				left = append(left, r)
 			}
 		}
 		for _, gate := range []*revision{d.held, d.heads[d.gate]} {
 			if gate != nil && len(s.consequences[gate.kind]) == 0 && len(s.consequences[""]) > 0 {
-				note(gate)
+				common = append(common, gate)
 			}
 		}
 	}
-	_ = common.Wait()
-	if n := late.Load(); n > 0 {
-		s.log.WarnContext(ctx, "of what was decided in memory not all is told in time, and will be", "revisions", n)
-	}
+	s.tellOf(ctx, common)
 	first := s.storeMarks(ctx)
 	for _, r := range left {
 		first = cmp.Or(first, s.settleRevision(ctx, marked{key{r.account, r.kind, r.id, r.number}, r.at}))
@@ -593,34 +595,31 @@ const (
 	tellWithin = 10 * time.Second
 )
 
-// listAtOnce is how many tables of current records learn of drafts at once: one alone leaves half of two cores idle.
-const listAtOnce = 2
-
-// listDrafts brings the newest revisions of drafts to the tables of current records, out of the log: an erasure may
-// have been there since.
-func (s *Store) listDrafts(ctx context.Context, drafts []*Draft) error {
-	byKind := map[string][]*revision{}
-	for _, d := range drafts {
-		defer s.tell(uint64(d.stands.account), "")
-		for ref, r := range d.heads {
-			if stands, _ := d.stands.known(ref); stands == nil || ref == d.gate {
-				byKind[r.kind] = append(byKind[r.kind], r)
-			}
-		}
-	}
-	listing, inner := errgroup.WithContext(ctx)
-	listing.SetLimit(listAtOnce)
-	for kind, all := range byKind {
-		for _, f := range s.feeds[kind] {
-			listing.Go(func() error {
-				if err := s.insertLogged(inner, f, all); err != nil {
-					return fmt.Errorf("list %s: %w", noun(kind), err)
+// tellOf carries out what follows from revisions of all kinds, by a few goroutines whose stacks have grown, and notes
+// of which it was.
+func (s *Store) tellOf(ctx context.Context, all []*revision) {
+	within, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	var next, late atomic.Int64
+	var telling sync.WaitGroup
+	for range min(tellAtOnce, len(all)) {
+		telling.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
+				switch r := all[i]; {
+				case within.Err() != nil:
+					late.Add(1)
+				case s.carryOutCommon(within, r) == nil:
+					s.marks.mu.Lock()
+					s.marks.pending = append(s.marks.pending, marked{key{r.account, r.kind, r.id, r.number}, r.at})
+					s.marks.mu.Unlock()
 				}
-				return nil
-			})
-		}
+			}
+		})
 	}
-	return listing.Wait()
+	telling.Wait()
+	if n := late.Load(); n > 0 {
+		s.log.WarnContext(ctx, "of what was decided in memory not all is told in time, and will be", "revisions", n)
+	}
 }
 
 // Doubled counts the revisions that drafts of one account have written and that have more than one row. None must.

@@ -1,7 +1,7 @@
 // Package bulk decides much at once: the commands of the desk run on what stands of an account and what they have
 // written themselves, in memory, and then all of it is written in large inserts.
 //
-//	Begin ── reads what stands ──> Draft ── commands ──> Write: claims, log │ postings, tables, marks
+//	Begin ── reads what stands ──> Draft ── commands ──> Write: claims, log │ tables, postings, marks
 //	                                                     stands or does not │ follows, and is made up for after a crash
 //
 // The commands do not know of it. A draft's desk has a record.Draft for its store, which serves single records,
@@ -150,7 +150,10 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 		}
 	}
 	// What stands is carried through, whatever became of the others.
-	err = b.desk.Books.PostAside(ctx, posted...)
+	err = b.desk.Store.ListDrafts(ctx, stand...)
+	if err == nil {
+		err = b.desk.Books.PostAside(ctx, posted...)
+	}
 	if err == nil {
 		err = b.desk.Store.SettleDrafts(ctx, stand...)
 	}

@@ -3,7 +3,6 @@ package event
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/motorpool/fleet/api/record"
 )
@@ -56,9 +55,4 @@ type Report struct {
 type tripDriver struct {
 	record.TripDriver
 	DriverID string `json:"driver_id,omitempty" doc:"If it is a customer." example:"cus_1234"`
-}
-
-// TakesOut says whether events leave out a member of a stored body, at any depth, because it may be about a person.
-func TakesOut(member string) bool {
-	return slices.Contains(personal, member) || strings.HasPrefix(member, "licence")
 }

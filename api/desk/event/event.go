@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -148,12 +146,15 @@ var thin = []string{"customer", "customer_note", "document", "driver_tag"}
 // personal are members that may say something about a person, or anything, wherever they stand: texts that people
 // write as they like, and what tokens are known by. Events outlive an erasure. A test holds the members of all
 // bodies against it.
-var personal = []string{"notes", "note", "delivery_address", "signed_by", "metadata", "custom_fields", "photos",
-	"transfer_note", "contact", "address", "title", "description", "explanation", "place", "location", "evidence",
-	"vendor", "assignee", "reported_by", "driver", "resolution", "phone", "reason", "status_reason", "fail_reason",
-	"void_reason", "cancel_reason", "archive_reason", "osmand_token_sha256", "data", "result", "detail",
-	"seller", "footer", "memo", "reversal_reason", "parameters",
-	"key", "user", "client", "grant", "scopes", // on whose behalf a report is made, and what that may do
+var personal = map[string]bool{
+	"address": true, "archive_reason": true, "assignee": true, "cancel_reason": true, "client": true,
+	"contact": true, "custom_fields": true, "data": true, "delivery_address": true, "description": true,
+	"detail": true, "driver": true, "evidence": true, "explanation": true, "fail_reason": true, "footer": true,
+	"grant": true, "key": true, "location": true, "memo": true, "metadata": true, "note": true, "notes": true,
+	"osmand_token_sha256": true, "parameters": true, "phone": true, "photos": true, "place": true, "reason": true,
+	"reported_by": true, "resolution": true, "result": true, "reversal_reason": true, "scopes": true,
+	"seller": true, "signed_by": true, "status_reason": true, "title": true, "transfer_note": true, "user": true,
+	"vendor": true, "void_reason": true,
 }
 
 // stored is what is known of any record.
@@ -287,95 +288,4 @@ func besideState(kind string, same bool, before, after *stored) (types []string)
 		types = append(types, "payment.refunded")
 	}
 	return types
-}
-
-// eventBody is the object of the events of a revision; what it was before is a member of it, which whoever shows events
-// takes out.
-func eventBody(w record.Written) (json.RawMessage, error) {
-	object := map[string]any{}
-	switch {
-	case w.Kind == record.Jobs.Name:
-		var job stored
-		if err := json.Unmarshal(w.After, &job); err != nil {
-			return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
-		}
-		text, err := json.Marshal(Report{Kind: job.Kind, SubjectID: job.Subject, Records: job.Transfer.Records,
-			Format: job.Transfer.Format, FinishedAt: job.Transfer.FinishedAt, Error: job.Error})
-		if err == nil {
-			err = json.Unmarshal(text, &object)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("encode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
-		}
-	case !slices.Contains(thin, w.Kind):
-		var err error
-		if object, err = members(w, w.After); err != nil {
-			return nil, err
-		}
-		if w.Before != nil {
-			before, err := members(w, w.Before)
-			if err != nil {
-				return nil, err
-			}
-			if was := replaced(before, object); len(was) > 0 {
-				object[PreviousAttributes] = was
-			}
-		}
-	}
-	object["id"], object["object"], object["revision"] = fleet.FormatID(w.Prefix, w.ID), w.Kind, w.Revision
-	return json.Marshal(object)
-}
-
-// PreviousAttributes is the member of an event's body that has those members of the record that were others before, as
-// they were; null if there was none.
-const PreviousAttributes = "previous_attributes"
-
-// members are those of a stored body that may be told.
-func members(w record.Written, body []byte) (map[string]any, error) {
-	object := map[string]any{}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	if err := dec.Decode(&object); err != nil {
-		return nil, fmt.Errorf("decode %s %d revision %d: %w", w.Kind, w.ID, w.Revision, err)
-	}
-	if driver, _ := object["driver"].(string); w.Kind == record.TripDrivers.Name &&
-		strings.HasPrefix(driver, fleet.CustomerPrefix) {
-		object["driver_id"] = driver
-	}
-	scrub(object)
-	return object, nil
-}
-
-// replaced are the members that were others before.
-func replaced(before, after map[string]any) map[string]any {
-	was := map[string]any{}
-	for name, value := range before {
-		if !reflect.DeepEqual(value, after[name]) {
-			was[name] = value
-		}
-	}
-	for name := range after {
-		if _, ok := before[name]; !ok {
-			was[name] = nil
-		}
-	}
-	return was
-}
-
-// scrub takes out what may be about a person, at any depth.
-func scrub(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			if TakesOut(name) {
-				delete(v, name)
-				continue
-			}
-			scrub(inner)
-		}
-	case []any:
-		for _, inner := range v {
-			scrub(inner)
-		}
-	}
 }
