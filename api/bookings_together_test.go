@@ -290,11 +290,13 @@ func (w *importWorld) drafted(ctx context.Context, by record.Author, ids []uint6
 	*bulk.Bulk, *bulk.Draft) {
 	w.t.Helper()
 	var refs []record.Ref
+	var values []record.Claim
 	for i := range rows {
+		values = append(values, record.Bookings.Claims(&record.Booking{BookingFields: rows[i]})...)
 		refs = append(append(refs, w.api.desk.Refs(w.account, &rows[i])...),
 			record.Ref{Kind: record.Bookings.Name, ID: ids[i]})
 	}
-	much, err := bulk.Among(ctx, w.api.desk, w.account, refs)
+	much, err := bulk.Among(ctx, w.api.desk, w.account, refs, values)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -332,8 +334,13 @@ func TestAnImportThatDiesMakesNoBookingTwiceAndLeavesNoneHalfThere(t *testing.T)
 			var file []string
 			var fields []record.BookingFields
 			for i := range bookings {
-				file = append(file, w.row(`"vehicle_id":"car1","customer_id":"ada","confirm":true`, 30*i, 30*i+20))
-				fields = append(fields, w.fields("car1", 30*i, 30*i+20))
+				members, one := `"vehicle_id":"car1","customer_id":"ada","confirm":true`, w.fields("car1", 30*i, 30*i+20)
+				if i%2 == 0 {
+					one.Channel, one.ExternalReservationID = "turo", fmt.Sprint("D", i)
+					members += fmt.Sprintf(`,"channel":"turo","external_reservation_id":"D%d"`, i)
+				}
+				file = append(file, w.row(members, 30*i, 30*i+20))
+				fields = append(fields, one)
 			}
 			job := w.do("POST", "/v1/imports?kind=bookings&format=jsonl", strings.Join(file, "\n"), "Content-Type",
 				"application/x-ndjson").ok(202).id()

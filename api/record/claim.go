@@ -124,6 +124,12 @@ func (s *Store) take(ctx context.Context, account, owner uint64, c Claim,
 			if err != nil {
 				return taken{}, err
 			}
+			if !held && row.age >= s.cfg.Abandoned && takenTogether(c.Field) {
+				held, err = s.heldByOthers(ctx, account, owner, c, holds)
+			}
+			if err != nil {
+				return taken{}, err
+			}
 			if held || row.age < s.cfg.Abandoned {
 				return taken{}, conflictOf(c)
 			}
@@ -138,8 +144,25 @@ func (s *Store) take(ctx context.Context, account, owner uint64, c Claim,
 		if err != nil {
 			return taken{}, fmt.Errorf("claim %s: %w", c.Field, err)
 		}
+		if late, err := s.cameLate(ctx, account, c, row.revision); err != nil {
+			return taken{}, fmt.Errorf("claim %s: %w", c.Field, err)
+		} else if late {
+			continue
+		}
 		return taken{claim: c, revision: number}, nil
 	}
+}
+
+// cameLate says of a value that was claimed upon a revision whether others have claimed it among many.
+func (s *Store) cameLate(ctx context.Context, account uint64, c Claim, after uint64) (bool, error) {
+	if s.draft != nil || !takenTogether(c.Field) {
+		return false, nil
+	}
+	var claims uint64
+	err := s.db.QueryRow(ctx, schemas.Query("claims_since"), clickhouse.Named("account", c.account(account)),
+		clickhouse.Named("field", c.Field), clickhouse.Named("value", c.Value), clickhouse.Named("after", after)).
+		Scan(&claims)
+	return claims > 1, err
 }
 
 // release gives a value up if the claim on it is still the one that is meant. A release that fails is not an error:

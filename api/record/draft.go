@@ -33,8 +33,8 @@ import (
 // else has written the gate since. What would change another record that stands is refused with ErrNotYet, and
 // remembered, so that what is decided next goes by it: consequences that are refused so are carried out the ordinary
 // way once the draft is written (Store.SettleDrafts). A command that is refused so is not for a draft. Claims on unique
-// values are taken, each by compare-and-set, before the revisions are written. A value is taken to be free until then:
-// of a draft that wants one which is not, nothing is written.
+// values, of fields of which many are taken together, are taken before the revisions are written. A value is taken to
+// be free until then: of a draft that wants one which is not, nothing is written.
 //
 // Beside its gate a draft may rest on records that others write upon the gates of drafts, and that it only reads (a
 // class's calendar). Whoever writes one of those does so first and looks at the gates afterwards. So does a draft with
@@ -56,7 +56,10 @@ type Draft struct {
 	all     []*revision       // in the order in which they were decided
 	claims  map[claimKey]*draftClaim
 	settled map[key]bool // of which everything that follows is carried out
-	wrote   time.Time    // when the log was about to get it
+
+	claimed   []*neededClaim // the values that it has taken
+	claimedAt time.Time
+	wrote     time.Time // when the log was about to get it
 }
 
 // Current is a record as the tables of current records have it.
@@ -94,7 +97,8 @@ type Standing struct {
 	under   *Store // where others are read; nil if there are none
 
 	mu    sync.Mutex
-	heads map[Ref]*revision // nil of what does not stand
+	heads map[Ref]*revision   // nil of what does not stand
+	free  map[claimKey]uint64 // by values that are known to be free, after which revision of a claim
 }
 
 // Standing reads the newest revisions of all records of an account, and takes every value to be free that is claimed.
@@ -114,14 +118,18 @@ func (s *Store) Standing(ctx context.Context, account fleet.AccountID) (*Standin
 	})
 }
 
-// StandingOf reads the newest revisions of some records of an account. Other records are read when they are first asked
-// for; who claims a value is refused with ErrNotYet.
-func (s *Store) StandingOf(ctx context.Context, account fleet.AccountID, refs []Ref) (*Standing, error) {
+// StandingOf reads the newest revisions of some records of an account, and which of some values are free. Other records
+// are read when they are first asked for; who claims another value, or one that is not free, is refused with ErrNotYet.
+func (s *Store) StandingOf(ctx context.Context, account fleet.AccountID, refs []Ref,
+	values []Claim) (*Standing, error) {
 	seen, err := s.See(ctx, account, refs...)
 	if err != nil {
 		return nil, err
 	}
 	some := &Standing{account: account, under: s, heads: seen.revisions}
+	if some.free, err = s.freeOf(ctx, uint64(account), values); err != nil {
+		return nil, err
+	}
 	for _, ref := range refs {
 		if r := some.heads[ref]; r == nil {
 			some.heads[ref] = nil
@@ -290,10 +298,11 @@ func (d *Draft) claim(account uint64, field, value string) (claimRow, error) {
 	if c := d.claims[at]; c != nil {
 		return claimRow{revision: c.revision, owner: c.owner, detail: c.detail}, nil
 	}
-	if d.stands.under != nil {
+	revision, known := d.stands.free[at]
+	if d.stands.under != nil && !known {
 		return claimRow{}, fmt.Errorf("a value of %s is not known to be free: %w", field, ErrNotYet)
 	}
-	return claimRow{}, nil
+	return claimRow{revision: revision}, nil
 }
 
 // setClaim claims a value, or releases one that was claimed in the draft.
@@ -303,9 +312,9 @@ func (d *Draft) setClaim(account uint64, field, value string, after, owner uint6
 	defer d.mu.Unlock()
 	at := claimKey{account, field, value}
 	switch c := d.claims[at]; {
-	case expires != nil:
+	case expires != nil, !takenTogether(field):
 		return 0, errOutside
-	case c == nil && after != 0, c != nil && c.revision != after:
+	case c == nil && after != d.stands.free[at], c != nil && c.revision != after:
 		return 0, errLost
 	}
 	d.claims[at] = &draftClaim{revision: after + 1, owner: owner, detail: detail}
@@ -354,9 +363,9 @@ func (d *Draft) Held() any {
 // empty says that nothing was decided, but at most what was refused.
 func (d *Draft) empty() bool { return len(d.all) == 0 && d.heads[d.gate] == nil }
 
-// Hold writes what the gates of drafts of one account are to say, once their commands are done, and looks whether what
-// they rest on is what it was. It returns for each draft nil, or ErrMoved: then nothing of it stands but the gate,
-// which says more than is wanted. Drafts that rest on nothing need not hold.
+// Hold writes what the gates of drafts of one account are to say, once their commands are done, looks whether what
+// they rest on is what it was, and takes the values that they claim. It returns for each draft nil, or ErrMoved: then
+// nothing of it stands but the gate, which says more than is wanted. A draft that rests on nothing need not hold.
 func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 	moved := make([]error, len(drafts))
 	writing, inner := errgroup.WithContext(ctx)
@@ -381,7 +390,10 @@ func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 	if err := writing.Wait(); err != nil {
 		return nil, unavailable("hold what was decided in memory", err)
 	}
-	return moved, s.lookAt(ctx, drafts, moved)
+	if err := s.lookAt(ctx, drafts, moved); err != nil {
+		return nil, err
+	}
+	return moved, s.claimFor(ctx, drafts, moved)
 }
 
 // holdAtOnce is how many gates are written at once.
@@ -454,23 +466,30 @@ func (d *Draft) Write(ctx context.Context) error {
 	if d.empty() {
 		return nil
 	}
+	if d.claimedAt.IsZero() {
+		moved := make([]error, 1)
+		if err := d.under.claimFor(ctx, []*Draft{d}, moved); err != nil || moved[0] != nil {
+			return cmp.Or(err, moved[0])
+		}
+	}
 	token, all, err := d.chunk()
 	if err != nil {
 		return err
 	}
-	held, err := d.writeClaims(ctx)
-	if d.wrote = time.Now(); err == nil {
-		if err = d.under.appendAll(ctx, token, all...); errors.Is(err, errLost) {
-			err = ErrMoved
+	account, wide := uint64(d.stands.account), d.under.cfg.Deadline+d.under.cfg.Abandoned/4
+	if len(d.claimed) > 0 { // which are kept for it for a while, and not longer
+		within, cancel := context.WithDeadline(ctx, d.claimedAt.Add(wide))
+		defer cancel()
+		if within.Err() != nil && ctx.Err() == nil {
+			return cmp.Or(d.under.unclaim(ctx, account, d.claimed), ErrMoved)
 		}
+		ctx = within
 	}
-	if errors.Is(err, ErrMoved) {
-		for _, t := range held {
-			d.under.release(ctx, uint64(d.stands.account), t)
-		}
-		return err
-	}
-	if err != nil {
+	d.wrote = time.Now()
+	switch err = d.under.appendAll(ctx, token, all...); {
+	case errors.Is(err, errLost):
+		return cmp.Or(d.under.unclaim(ctx, account, d.claimed), ErrMoved)
+	case err != nil:
 		return unavailable("write what was decided in memory", err)
 	}
 	return nil
@@ -490,33 +509,44 @@ func (d *Draft) chunk() (token string, all []*revision, err error) {
 	return revisionToken(all[len(all)-1]), all, nil
 }
 
-// writeClaims takes the values that were claimed, and returns those it has: all, unless there is an error.
-func (d *Draft) writeClaims(ctx context.Context) ([]taken, error) {
+// claimFor takes the values that drafts of one account claim, but for those that have moved, and notes ErrMoved of
+// those of which a value is not free.
+func (s *Store) claimFor(ctx context.Context, drafts []*Draft, moved []error) error {
 	var owners []uint64
 	var needed []*neededClaim
-	for at, c := range d.claims {
-		if c.owner != 0 {
-			needed = append(needed, &neededClaim{item: len(owners), writeID: RandomID(),
-				claim: Claim{Field: at.field, Value: at.value, Global: at.account == 0}})
-			owners = append(owners, c.owner)
+	of := make([][]*neededClaim, len(drafts))
+	for i, d := range drafts {
+		d.claimedAt = time.Now()
+		for at, c := range d.claims {
+			if c.owner != 0 && moved[i] == nil {
+				of[i] = append(of[i], &neededClaim{item: len(owners), writeID: RandomID(),
+					claim: Claim{Field: at.field, Value: at.value, Global: at.account == 0}})
+				owners = append(owners, c.owner)
+			}
 		}
+		needed = append(needed, of[i]...)
 	}
 	if len(needed) == 0 {
-		return nil, nil
+		return nil
 	}
-	if err := d.under.claimMany(ctx, uint64(d.stands.account), owners, needed); err != nil {
-		return nil, err
+	account := uint64(drafts[0].stands.account)
+	if err := s.claimMany(ctx, account, owners, needed); err != nil {
+		return unavailable("claim what was decided in memory", err)
 	}
-	var held []taken
-	for _, w := range needed {
-		if w.won {
-			held = append(held, taken{claim: w.claim, revision: w.revision})
+	for i, d := range drafts {
+		for _, w := range of[i] {
+			if w.won {
+				d.claimed = append(d.claimed, w)
+			}
+		}
+		if len(d.claimed) < len(of[i]) {
+			moved[i] = ErrMoved
+			if err := s.unclaim(ctx, account, d.claimed); err != nil {
+				return unavailable("claim what was decided in memory", err)
+			}
 		}
 	}
-	if len(held) < len(needed) {
-		return held, ErrMoved
-	}
-	return held, nil
+	return nil
 }
 
 // ListDrafts has the tables of current records know what drafts of one account have written upon this store.
@@ -561,8 +591,9 @@ func (s *Store) ListDrafts(ctx context.Context, drafts ...*Draft) error {
 // listAtOnce is how many tables of current records learn of drafts at once: one alone leaves half of two cores idle.
 const listAtOnce = 2
 
-// SettleDrafts carries out what follows from revisions of all kinds of what drafts of one account have written upon this
-// store, notes what was carried out, and carries out the rest. What an error leaves undone is done as after a crash.
+// SettleDrafts carries out what follows from revisions of all kinds of what drafts of one account have written upon
+// this store, notes what was carried out, and carries out the rest. What an error leaves undone is done as after a
+// crash.
 func (s *Store) SettleDrafts(ctx context.Context, drafts ...*Draft) error {
 	var common, left []*revision
 	for _, d := range drafts {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +137,7 @@ func (l *Log[T]) claimAll(ctx context.Context, account fleet.AccountID, ids []ui
 	return good, nil
 }
 
-// claimMany makes one claim for each of many records, and notes which were won.
+// claimMany makes claims for many records, and notes which were won.
 func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, needed []*neededClaim) error {
 	byField := make(map[string][]*neededClaim)
 	for _, w := range needed {
@@ -147,18 +148,27 @@ func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, nee
 			return err
 		}
 	}
+	var together []*neededClaim
 	work, inner := errgroup.WithContext(ctx)
 	work.SetLimit(claimsAtOnce)
 	for _, w := range needed {
-		if w.revision == 0 {
+		switch {
+		case takenTogether(w.claim.Field):
+			together = append(together, w)
+			continue
+		case w.revision == 0:
 			continue
 		}
 		work.Go(func() error { return s.claimNeeded(inner, account, ids[w.item], w) })
 	}
-	if err := work.Wait(); err != nil {
+	err := s.claimTogether(ctx, account, ids, together)
+	if err := cmp.Or(work.Wait(), err); err != nil {
 		return err
 	}
-	for _, some := range byField {
+	for field, some := range byField {
+		if takenTogether(field) {
+			continue
+		}
 		if err := s.findWon(ctx, account, some); err != nil {
 			return err
 		}

@@ -31,16 +31,15 @@ const (
 
 // writeTogether makes new bookings in memory, those of a vehicle upon its calendar, and writes them in large inserts
 // (package bulk). Those without a vehicle are for writeBooking, as are those that want a value for themselves, such as
-// a reservation's id, which is an insert of its own and is kept for a writer for seconds only; those that cannot be
-// decided in memory; and those of vehicles whose calendars move again and again.
+// a reservation's id, which is not free; those that cannot be decided in memory; and those of vehicles whose calendars
+// move again and again.
 func (a *API) writeTogether(r *http.Request, ids []uint64, bodies []record.Booking) []error {
 	t := together{api: a, by: rest.Author(r), account: auth.From(r.Context()).Account, ids: ids, bodies: bodies,
 		errs: make([]error, len(ids))}
 	open := map[uint64][]int{}
 	for i := range bodies {
 		t.errs[i] = record.ErrNotYet
-		vehicle, err := fleet.ParseID(fleet.VehiclePrefix, bodies[i].VehicleID)
-		if err == nil && len(record.Bookings.Claims(&bodies[i])) == 0 {
+		if vehicle, err := fleet.ParseID(fleet.VehiclePrefix, bodies[i].VehicleID); err == nil {
 			open[vehicle] = append(open[vehicle], i)
 		}
 	}
@@ -71,7 +70,8 @@ type together struct {
 // write decides the bookings of some vehicles in memory and writes them. It returns those of the vehicles of which
 // nothing stands, as they have moved, or after an error those of which it is not known.
 func (t *together) write(ctx context.Context, open map[uint64][]int) (map[uint64][]int, error) {
-	much, err := bulk.Among(ctx, t.api.desk, t.account, t.refs(open))
+	refs, values := t.names(open)
+	much, err := bulk.Among(ctx, t.api.desk, t.account, refs, values)
 	if err != nil {
 		return open, err
 	}
@@ -111,8 +111,8 @@ func (t *together) write(ctx context.Context, open map[uint64][]int) (map[uint64
 	return again, nil
 }
 
-// refs are the records that bookings name, and the bookings.
-func (t *together) refs(open map[uint64][]int) []record.Ref {
+// names returns the records that bookings name, and the bookings, and the values that they want for themselves.
+func (t *together) names(open map[uint64][]int) (refs []record.Ref, values []record.Claim) {
 	seen := map[record.Ref]bool{}
 	for _, which := range open {
 		for _, i := range which {
@@ -120,7 +120,8 @@ func (t *together) refs(open map[uint64][]int) []record.Ref {
 				seen[ref] = true
 			}
 			seen[record.Ref{Kind: record.Bookings.Name, ID: t.ids[i]}] = true
+			values = append(values, record.Bookings.Claims(&t.bodies[i])...)
 		}
 	}
-	return slices.Collect(maps.Keys(seen))
+	return slices.Collect(maps.Keys(seen)), values
 }

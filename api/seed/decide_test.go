@@ -164,8 +164,8 @@ func lines(t *testing.T, db driver.Conn, query string) []string {
 	return all
 }
 
-// made is all that a business has come to. Counters of numbers differ by what was set aside, and a
-// calendar has one revision of what is decided at once.
+// made is all that a business has come to. Counters of numbers differ by what was set aside, a calendar has one
+// revision of what is decided at once, and claims have other numbers where many are taken together.
 var made = map[string]string{
 	"log": `SELECT concat(kind, ' ', toString(id), ' ', toString(revision), ' ', action, ' ', toString(at), ' ', actor, ' ', body)
 		FROM record_log WHERE kind NOT IN ('counter', 'vehicle', 'calendar') ORDER BY kind, id, revision`,
@@ -175,7 +175,7 @@ var made = map[string]string{
 	"calendars": "SELECT concat(kind, ' ', toString(id), ' ', body) FROM record_log WHERE kind = 'calendar' ORDER BY id, revision DESC LIMIT 1 BY id",
 	"payments":  "SELECT concat(toString(id), ' ', toString(revision), ' ', body) FROM payments FINAL ORDER BY id",
 	"meters":    "SELECT concat(toString(id), ' ', toString(value), ' ', toString(voided)) FROM meters FINAL ORDER BY id",
-	"claims":    "SELECT concat(field, ' ', value, ' ', toString(revision), ' ', toString(owner)) FROM claim_log ORDER BY field, value",
+	"claims":    "SELECT concat(field, ' ', value, ' ', toString(count()), ' ', toString(argMax(owner, revision))) FROM claim_log GROUP BY field, value ORDER BY field, value",
 	"transactions": `SELECT concat(toString(id), ' ', kind, ' ', toString(source), ' ', toString(revision), ' ', toString(known_on), ' ',
 		entries) FROM ledger_transactions FINAL ORDER BY id`,
 	"entries": `SELECT concat(toString(id), ' ', toString(local_date), ' ', ledger_account, ' ', toString(amount), ' ', toString(booking),

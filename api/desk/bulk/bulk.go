@@ -61,10 +61,11 @@ func Begin(ctx context.Context, desk *desk.Desk, account fleet.AccountID) (*Bulk
 	return b, err
 }
 
-// Among reads some records of an account, for drafts of new records that name them: other records are read when a
-// command first asks for them, and who wants a value for itself is for the ordinary desk. Of what commands ask for
-// beside single records it knows the customers and the rate plans.
-func Among(ctx context.Context, desk *desk.Desk, account fleet.AccountID, refs []record.Ref) (*Bulk, error) {
+// Among reads some records of an account, for drafts of new records that name them, and which of the values that these
+// want for themselves are free: other records are read when a command first asks for them, and who wants another value
+// is for the ordinary desk. Of what commands ask for beside single records it knows the customers and the rate plans.
+func Among(ctx context.Context, desk *desk.Desk, account fleet.AccountID, refs []record.Ref,
+	values []record.Claim) (*Bulk, error) {
 	b := &Bulk{desk: desk, account: account, tables: newTables(account, nil)}
 	b.tables.some = true
 	var err error
@@ -74,7 +75,7 @@ func Among(ctx context.Context, desk *desk.Desk, account fleet.AccountID, refs [
 	if b.tables.customers, err = query.CustomersCompared(ctx, desk.DB, account); err != nil {
 		return nil, err
 	}
-	b.stands, err = desk.Store.StandingOf(ctx, account, refs)
+	b.stands, err = desk.Store.StandingOf(ctx, account, refs, values)
 	return b, err
 }
 

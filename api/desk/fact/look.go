@@ -24,6 +24,10 @@ const (
 	again = 2 * time.Minute
 	// presentEvery is how often the day that is not over is made again although nothing was written.
 	presentEvery = 10 * time.Minute
+	// A look is followed by none for so many times as long as it took, and no longer than this: while thousands of
+	// bookings are imported, each look makes those of the last minutes again.
+	restTimes = 4
+	restMost  = 2 * time.Minute
 )
 
 // looked is how far everything was made again that had been written.
@@ -54,13 +58,18 @@ func (l looked) earlier(o looked) looked {
 	return l
 }
 
-// lookUnlessSeen looks, unless somebody else has just done so.
+// lookUnlessSeen looks, unless somebody has just done so.
 func (f *Facts) lookUnlessSeen(ctx context.Context) error {
-	_, at, err := f.looked(ctx)
-	if err != nil || time.Since(at) < lookEvery*2/3 && time.Since(at) >= 0 {
+	_, at, took, err := f.looked(ctx)
+	if err != nil || time.Since(at) < rest(took) && time.Since(at) >= 0 {
 		return err
 	}
 	return f.Look(ctx)
+}
+
+// rest is for how long nobody looks again after a look that took so long.
+func rest(took time.Duration) time.Duration {
+	return max(lookEvery*2/3, min(restTimes*took, restMost))
 }
 
 // Look makes the facts again that hang on what was written since the last look, of all accounts, and those of the
@@ -70,7 +79,7 @@ func (f *Facts) lookUnlessSeen(ctx context.Context) error {
 func (f *Facts) Look(ctx context.Context) error {
 	f.looking.Lock()
 	defer f.looking.Unlock()
-	last, _, err := f.looked(ctx)
+	last, _, _, err := f.looked(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,16 +186,15 @@ func (f *Facts) lookSince(
 	return o, ctx.Err()
 }
 
-// looked returns how far everything was made again, zero if nobody has looked yet, and when somebody did last.
-func (f *Facts) looked(ctx context.Context) (looked, time.Time, error) {
-	var last looked
-	var at time.Time
-	err := f.DB.QueryRow(ctx, schemas.Query("facts_looked"), clickhouse.Named("version", schemas.FactsVersion)).
-		Scan(&last.records, &last.entries, &at)
-	if err != nil {
-		return last, at, fmt.Errorf("read how far facts are made: %w", err)
+// looked returns how far everything was made again, zero if nobody has looked yet, and when somebody did last, and for
+// how long.
+func (f *Facts) looked(ctx context.Context) (last looked, at time.Time, took time.Duration, err error) {
+	var ms uint32
+	if err = f.DB.QueryRow(ctx, schemas.Query("facts_looked"), clickhouse.Named("version", schemas.FactsVersion)).
+		Scan(&last.records, &last.entries, &at, &ms); err != nil {
+		err = fmt.Errorf("read how far facts are made: %w", err)
 	}
-	return last, at, nil
+	return last, at, time.Duration(ms) * time.Millisecond, err
 }
 
 // note notes what was done: a look of everything for account 0, or a month of an account.

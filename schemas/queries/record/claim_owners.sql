@@ -1,0 +1,9 @@
+-- Who has claimed a value since it was given up last.
+SELECT DISTINCT owner, detail
+FROM claim_log
+WHERE account = {account:UInt64} AND field = {field:String} AND value = {value:String} AND owner != 0 AND revision >
+(
+    SELECT max(revision) FROM claim_log
+    WHERE account = {account:UInt64} AND field = {field:String} AND value = {value:String} AND owner = 0
+)
+SETTINGS max_threads = 1 -- it reads a granule or two: more threads cost more than they bring
