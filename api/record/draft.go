@@ -367,7 +367,7 @@ func (d *Draft) empty() bool { return len(d.all) == 0 && d.heads[d.gate] == nil 
 // they rest on is what it was, and takes the values that they claim. It returns for each draft nil, or ErrMoved: then
 // nothing of it stands but the gate, which says more than is wanted. A draft that rests on nothing need not hold.
 func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
-	moved := make([]error, len(drafts))
+	moved, wrote := make([]error, len(drafts)), time.Now()
 	writing, inner := errgroup.WithContext(ctx)
 	writing.SetLimit(holdAtOnce)
 	for i, d := range drafts {
@@ -390,7 +390,7 @@ func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 	if err := writing.Wait(); err != nil {
 		return nil, unavailable("hold what was decided in memory", err)
 	}
-	if err := s.lookAt(ctx, drafts, moved); err != nil {
+	if err := s.lookAt(ctx, wrote, drafts, moved); err != nil {
 		return nil, err
 	}
 	return moved, s.claimFor(ctx, drafts, moved)
@@ -399,8 +399,8 @@ func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 // holdAtOnce is how many gates are written at once.
 const holdAtOnce = 4
 
-// lookAt notes which of the drafts that hold their gates rest on what has moved.
-func (s *Store) lookAt(ctx context.Context, drafts []*Draft, moved []error) error {
+// lookAt notes which of the drafts that hold their gates since an instant rest on what has moved.
+func (s *Store) lookAt(ctx context.Context, wrote time.Time, drafts []*Draft, moved []error) error {
 	var gates []*revision
 	newest := map[Ref]uint64{}
 	for _, d := range drafts {
@@ -415,7 +415,7 @@ func (s *Store) lookAt(ctx context.Context, drafts []*Draft, moved []error) erro
 	if len(gates) == 0 {
 		return nil
 	}
-	if err := s.feed(ctx, gates...); err != nil {
+	if err := s.feedSince(ctx, wrote, gates...); err != nil {
 		return unavailable("list what was decided in memory", err)
 	}
 	for ref := range newest {

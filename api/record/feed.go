@@ -43,8 +43,13 @@ const fromMemory = time.Second
 // know them. It goes on until that is done or the time is up, and Mend does what is left. Those who write at the same
 // time share the first attempt; where that fails, each goes on by itself.
 func (s *Store) feed(ctx context.Context, all ...*revision) error {
+	return s.feedSince(ctx, time.Now(), all...)
+}
+
+// feedSince is feed of revisions that the log has got since an instant.
+func (s *Store) feedSince(ctx context.Context, wrote time.Time, all ...*revision) error {
 	defer s.tell(all[0].account, all[0].kind)
-	memory, cancel := context.WithTimeout(ctx, fromMemory)
+	memory, cancel := context.WithDeadline(ctx, wrote.Add(fromMemory))
 	defer cancel()
 	for _, f := range s.feeds[all[0].kind] {
 		for attempt := 1; ; attempt++ {
