@@ -124,13 +124,17 @@ func (s *Store) take(ctx context.Context, account, owner uint64, c Claim,
 			if err != nil {
 				return taken{}, err
 			}
-			if !held && row.age >= s.cfg.Abandoned && takenTogether(c.Field) {
-				held, err = s.heldByOthers(ctx, account, owner, c, holds)
+			if held || row.age < s.cfg.Abandoned {
+				return taken{}, conflictOf(c)
 			}
+		}
+		if !row.free() && takenTogether(c.Field) && s.draft == nil {
+			// Whose row is the newest may have died before it looked, also an earlier attempt of this one.
+			others, err := s.claimedByOthers(ctx, account, owner, c, holds)
 			if err != nil {
 				return taken{}, err
 			}
-			if held || row.age < s.cfg.Abandoned {
+			if others {
 				return taken{}, conflictOf(c)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -16,8 +17,9 @@ import (
 // One insert takes them, under a token that says nothing of them. So each who takes such a value looks afterwards
 // whether anybody else has a row after the revision that it was seen free at: of two that meet at least one sees the
 // other, and gives way. Who takes many writes the revision after the next, so that the row of who takes one, under the
-// token of the next, is never beside it as the newest. Where a process dies before it has looked, a row of nobody's
-// record may be the newest; whoever is about to take it for abandoned asks of those before it, too.
+// token of the next, is not the newest if it comes late. Where a process dies before it has looked, or cannot take its
+// row back, a row that won nothing may be the newest, or beside it. So whoever finds a claim there, be it their own
+// of an attempt before, asks of all who have claimed the value since it was given up last.
 func takenTogether(field string) bool {
 	return slices.Contains([]string{"booking.external_reservation", "booking.external_ref"}, field)
 }
@@ -54,7 +56,8 @@ func (s *Store) claimTogether(ctx context.Context, account uint64, ids []uint64,
 		}
 		w.revision++
 	}
-	return s.unclaim(ctx, account, back)
+	s.unclaim(ctx, account, back)
+	return nil
 }
 
 // freeOf tells which values are free, each by the newest revision of the claims on it.
@@ -98,11 +101,13 @@ func (s *Store) overtaken(ctx context.Context, account uint64, needed []*neededC
 	return lost, err
 }
 
-// unclaim takes claims back that nobody has been told of.
-func (s *Store) unclaim(ctx context.Context, account uint64, claims []*neededClaim) error {
+// unclaim takes claims back that nobody has been told of. What cannot be taken back lapses.
+func (s *Store) unclaim(ctx context.Context, account uint64, claims []*neededClaim) {
 	if len(claims) == 0 {
-		return nil
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+	defer cancel()
 	values, writes := make([]string, len(claims)), make([]uint64, len(claims))
 	for i, w := range claims {
 		values[i], writes[i] = w.claim.Value, w.writeID
@@ -110,24 +115,33 @@ func (s *Store) unclaim(ctx context.Context, account uint64, claims []*neededCla
 	if err := s.db.Exec(ctx, schemas.Query("claims_unclaim"),
 		clickhouse.Named("account", claims[0].claim.account(account)), clickhouse.Named("values", values),
 		clickhouse.Named("writes", writes)); err != nil {
-		return fmt.Errorf("give way to other claims on the same values: %w", err)
+		s.log.WarnContext(ctx, "claims that came to nothing could not be taken back, and lapse", "error", err,
+			"claims", len(claims))
 	}
-	return nil
 }
 
-// heldByOthers says whether anybody holds a value who has claimed it since it was given up last.
-func (s *Store) heldByOthers(ctx context.Context, account, owner uint64, c Claim,
+// claimedByOthers says whether anybody else who has claimed a value since it was given up last holds it, or may be
+// about to.
+func (s *Store) claimedByOthers(ctx context.Context, account, owner uint64, c Claim,
 	holds func(account, id uint64) (bool, error)) (bool, error) {
 	all, err := schemas.AllRows(ctx, s.db, "read who has claimed a value", schemas.Query("claim_owners"), []any{
 		clickhouse.Named("account", c.account(account)), clickhouse.Named("field", c.Field),
 		clickhouse.Named("value", c.Value),
-	}, func(row *claimRow, from schemas.Row) error { return from.Scan(&row.owner, &row.detail) })
+	}, func(row *claimRow, from schemas.Row) error {
+		var ms int64
+		err := from.Scan(&row.owner, &row.detail, &ms)
+		row.age = time.Duration(ms) * time.Millisecond
+		return err
+	})
 	if err != nil {
 		return false, err
 	}
 	for _, row := range all {
 		if row.ownedBy(account, owner) {
 			continue
+		}
+		if row.age < s.cfg.Abandoned {
+			return true, nil
 		}
 		if held, err := holds(row.account(), row.owner); held || err != nil {
 			return held, err

@@ -176,12 +176,41 @@ func TestValuesThatAreTakenAmongManyHaveOneHolderHoweverManyAskAtOnce(t *testing
 		})
 	}
 	group.Wait()
+	won := 0
 	for i := range got {
+		won += int(got[i].Load())
 		if n := holders(t, db, fmt.Sprint("R", i)); uint64(got[i].Load()) != n || n > 1 {
 			t.Errorf("R%d: %d were told that they have it, and %d bookings do", i, got[i].Load(), n)
 		}
 	}
+	if won == 0 {
+		t.Error("nobody got any")
+	}
 	auditIsClean(t, a)
+}
+
+// An attempt that died before it looked, or could not take its row back, does not make the next one under the same id
+// the holder of what somebody else has.
+func TestAnEarlierAttemptsRowIsNoClaimThatWasWon(t *testing.T) {
+	db := schematest.Open(t)
+	s := newStore(t, db, 1)
+	again := func(id uint64, name string) error {
+		if err := db.Exec(t.Context(), fmt.Sprintf(`INSERT INTO claim_log (account, field, value, revision, write_id, owner, detail)
+			VALUES (%d, 'booking.external_reservation', 'turo\x1f%s', 2, %d, %d, '%[1]d')`, account, name, record.RandomID(), id)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := record.NewLog(s, record.Bookings).Create(t.Context(), by, account, id, reserved(name))
+		return err
+	}
+	if _, err := bookOne(t, s, "R1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := again(s.NextID(), "R1"); fleet.CodeOf(err) != fleet.CodeConflict || holders(t, db, "R1") != 1 {
+		t.Errorf("%v, and %d bookings have the value", err, holders(t, db, "R1"))
+	}
+	if err := again(s.NextID(), "R2"); err != nil || holders(t, db, "R2") != 1 {
+		t.Errorf("nobody else wanted it: %v", err)
+	}
 }
 
 // What a process claimed among many that died before it looked lapses, and takes nothing from whoever holds the value.
@@ -217,6 +246,13 @@ func TestAClaimAmongManyThatCameToNothingLapses(t *testing.T) {
 		r.Body.ExternalReservationID = "R4"
 		return nil
 	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bookOne(t, s, "R3"); fleet.CodeOf(err) != fleet.CodeConflict {
+		t.Errorf("whoever claimed it a moment ago may still be writing it: %v", err)
+	}
+	if err := db.Exec(t.Context(),
+		"ALTER TABLE claim_log UPDATE at = at - INTERVAL 1 HOUR WHERE true SETTINGS mutations_sync = 1"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := bookOne(t, s, "R3"); err != nil {

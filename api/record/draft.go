@@ -481,14 +481,16 @@ func (d *Draft) Write(ctx context.Context) error {
 		within, cancel := context.WithDeadline(ctx, d.claimedAt.Add(wide))
 		defer cancel()
 		if within.Err() != nil && ctx.Err() == nil {
-			return cmp.Or(d.under.unclaim(ctx, account, d.claimed), ErrMoved)
+			d.under.unclaim(ctx, account, d.claimed)
+			return ErrMoved
 		}
 		ctx = within
 	}
 	d.wrote = time.Now()
 	switch err = d.under.appendAll(ctx, token, all...); {
 	case errors.Is(err, errLost):
-		return cmp.Or(d.under.unclaim(ctx, account, d.claimed), ErrMoved)
+		d.under.unclaim(ctx, account, d.claimed)
+		return ErrMoved
 	case err != nil:
 		return unavailable("write what was decided in memory", err)
 	}
@@ -533,6 +535,7 @@ func (s *Store) claimFor(ctx context.Context, drafts []*Draft, moved []error) er
 	if err := s.claimMany(ctx, account, owners, needed); err != nil {
 		return unavailable("claim what was decided in memory", err)
 	}
+	var back []*neededClaim
 	for i, d := range drafts {
 		for _, w := range of[i] {
 			if w.won {
@@ -540,12 +543,10 @@ func (s *Store) claimFor(ctx context.Context, drafts []*Draft, moved []error) er
 			}
 		}
 		if len(d.claimed) < len(of[i]) {
-			moved[i] = ErrMoved
-			if err := s.unclaim(ctx, account, d.claimed); err != nil {
-				return unavailable("claim what was decided in memory", err)
-			}
+			moved[i], back = ErrMoved, append(back, d.claimed...)
 		}
 	}
+	s.unclaim(ctx, account, back)
 	return nil
 }
 

@@ -23,9 +23,9 @@ const manyMost = 100
 
 // CreateMany writes the first revisions of new records, of which the ids come from Store.NextIDOfMany, or are named by
 // what they are of, and returns the error of each, nil for those that were made. It promises what Create does for each
-// of them, and costs a fraction: what can be read and written together is, and only the claims on unique values are
-// single inserts, as each of them must be able to lose. The records do not stand or fall together. Where an id is
-// taken, ids has another one afterwards.
+// of them, and costs a fraction: what can be read and written together is, and only claims on unique values, but for
+// those of fields of which many are taken together, are single inserts, as each of them must be able to lose. The
+// records do not stand or fall together. Where an id is taken, ids has another one afterwards.
 func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
 	errs := make([]error, len(ids))
 	if l.store.draft != nil {

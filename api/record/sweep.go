@@ -40,10 +40,10 @@ func (s *Store) Sweep(ctx context.Context, account fleet.AccountID, words []stri
 	}
 	for i, c := range columns {
 		if i > 0 && columns[i-1][0] == "record_log" && c[0] != "record_log" {
-			select { // until whoever had one of the texts in memory has brought it to its table
+			select { // until whoever had one of the texts in memory has brought it to its table, and the server has it
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(fromMemory):
+			case <-time.After(2 * fromMemory):
 			}
 		}
 		for some := range slices.Chunk(words, wordsAtOnce) {

@@ -5,6 +5,6 @@ SELECT
     dateDiff('millisecond', at, now64(3, 'UTC')) AS age_ms
 FROM claim_log
 WHERE account = {account:UInt64} AND field = {field:String} AND value = {value:String}
-ORDER BY revision DESC
+ORDER BY revision DESC, write_id
 LIMIT 1
 SETTINGS max_threads = 1 -- it reads a granule or two: more threads cost more than they bring
