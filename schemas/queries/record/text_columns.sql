@@ -1,7 +1,7 @@
 -- The columns of text in which people's words may stand: of tables that have an account and are none of those that devices fill, nor
 -- paper_persons, of which paper_persons_forget takes what may be taken. Columns
 -- of a sorting key cannot be changed, and are left out. The log comes first: tables of current records are fed from it, or by a writer that
--- has a second for it (record.Store.feed), and one that is fed while a sweep goes on would get the text again that was swept out of it.
+-- has a second for it (record.Store.feedSince, ListDrafts), and one that is fed while a sweep goes on would get the text again that was swept out of it.
 SELECT c.table, c.name
 FROM system.columns AS c
 INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table
