@@ -108,13 +108,12 @@ func (s *Store) unclaim(ctx context.Context, account uint64, claims []*neededCla
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
 	defer cancel()
-	values, writes := make([]string, len(claims)), make([]uint64, len(claims))
+	writes := make([]uint64, len(claims))
 	for i, w := range claims {
-		values[i], writes[i] = w.claim.Value, w.writeID
+		writes[i] = w.writeID
 	}
 	if err := s.db.Exec(ctx, schemas.Query("claims_unclaim"),
-		clickhouse.Named("account", claims[0].claim.account(account)), clickhouse.Named("values", values),
-		clickhouse.Named("writes", writes)); err != nil {
+		clickhouse.Named("account", claims[0].claim.account(account)), clickhouse.Named("writes", writes)); err != nil {
 		s.log.WarnContext(ctx, "claims that came to nothing could not be taken back, and lapse", "error", err,
 			"claims", len(claims))
 	}

@@ -28,7 +28,7 @@ func bookOne(t *testing.T, s *record.Store, name string) (id uint64, err error) 
 	return id, err
 }
 
-// bookMany makes bookings of two names, of which the first is the one that counts.
+// bookMany makes bookings of some names at once.
 func bookMany(t *testing.T, s *record.Store, names ...string) (ids []uint64, errs []error) {
 	var bodies []record.Booking
 	for _, name := range names {

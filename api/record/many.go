@@ -152,14 +152,11 @@ func (s *Store) claimMany(ctx context.Context, account uint64, ids []uint64, nee
 	work, inner := errgroup.WithContext(ctx)
 	work.SetLimit(claimsAtOnce)
 	for _, w := range needed {
-		switch {
-		case takenTogether(w.claim.Field):
+		if takenTogether(w.claim.Field) {
 			together = append(together, w)
-			continue
-		case w.revision == 0:
-			continue
+		} else if w.revision != 0 {
+			work.Go(func() error { return s.claimNeeded(inner, account, ids[w.item], w) })
 		}
-		work.Go(func() error { return s.claimNeeded(inner, account, ids[w.item], w) })
 	}
 	err := s.claimTogether(ctx, account, ids, together)
 	if err := cmp.Or(work.Wait(), err); err != nil {

@@ -19,8 +19,7 @@
 //
 // What others call a booking is claimed by thousands in one insert, and looked at afterwards (claimtogether.go). A
 // claim is released only by whoever can know that no revision holds the value; every other claim that came to nothing
-// lapses.
-// Nothing here trusts a clock of ours: the age of a claim is measured by the server.
+// lapses. Nothing here trusts a clock of ours: the age of a claim is measured by the server.
 //
 // Log is one kind of record; its methods block until the write is decided or its deadline has passed. An error is a
 // *fleet.Error if the caller of the interface is meant (not found, stale, a value is taken), and otherwise says what

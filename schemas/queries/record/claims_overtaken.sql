@@ -1,5 +1,5 @@
--- Which values have a claim of another write after the revision that they were seen to be free before: accounts, fields, values, revisions
--- and writes are the same place in each array.
+-- Which values have a claim of another write of a revision or a later one: accounts, fields, values, revisions and writes are the same
+-- place in each array.
 -- EXPLAIN indexes=1: the key leaves a granule or two of each field.
 SELECT DISTINCT c.account, CAST(c.field, 'String'), c.value
 FROM
