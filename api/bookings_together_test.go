@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -409,6 +410,90 @@ func TestAnImportThatDiesMakesNoBookingTwiceAndLeavesNoneHalfThere(t *testing.T)
 				`{"cancelled_by":"customer"}`).ok(200)
 			w.do("POST", "/v1/bookings", w.row(`"vehicle_id":"car1","customer_id":"ada"`, 40, 45)).ok(201)
 		})
+	}
+}
+
+// Bookings of several vehicles, once the calendars of these have them, are one insert into the log. It is none if
+// somebody has written the first of the calendars since: then each vehicle's bookings stand or do not by themselves.
+// What comes to another calendar does no harm, as little as to a booking that is made alone. The third car is of no
+// class, so that nothing need be held before: its bookings are an insert of their own, and it had two revisions.
+func TestBookingsOfSeveralVehiclesAreOneInsertOnceTheirCalendarsHaveThem(t *testing.T) {
+	cars := []string{"car1", "car2", "car3"}
+	for _, meanwhile := range []struct {
+		comes   string // to which calendar
+		stands  string
+		written string // how often each calendar
+	}{
+		{"none", "car1 car2 car3", "<car1> 2, <car2> 1, <car3> 3"},
+		{"car2", "car1 car2 car3", "<car1> 2, <car2> 2, <car3> 3"},
+		{"car1", "car2 car3", "<car1> 2, <car2> 2, <car3> 3"},
+	} {
+		t.Run("comes to "+meanwhile.comes, func(t *testing.T) {
+			w := newImportWorld(t)
+			var drafts []*record.Draft
+			var ids []uint64
+			for i, car := range cars {
+				id := w.api.Store.NextID()
+				_, d := w.drafted(t.Context(), record.Author{Actor: "test"}, []uint64{id}, w.fields(car, 100+i, 110+i))
+				drafts, ids = append(drafts, d.Decided), append(ids, id)
+			}
+			errs, err := w.api.Store.Hold(t.Context(), drafts...)
+			if err != nil || errs[0] != nil || errs[1] != nil || errs[2] != nil {
+				t.Fatal(errs, err)
+			}
+			if meanwhile.comes != "none" {
+				w.do("POST", "/v1/bookings", w.row(fmt.Sprintf(`"vehicle_id":%q,"customer_id":"ada"`, meanwhile.comes),
+					400, 410)).ok(201)
+			}
+			w.api.Store.WriteDrafts(t.Context(), drafts, errs)
+			var stands []string
+			for i, car := range cars {
+				switch {
+				case errs[i] == nil:
+					stands = append(stands, car)
+				case !errors.Is(errs[i], record.ErrMoved):
+					t.Fatal(car, errs[i])
+				}
+				_, err := w.api.desk.Bookings.Get(t.Context(), w.account, ids[i])
+				if found := err == nil; found != (errs[i] == nil) {
+					t.Errorf("%s: %v, and its booking is there: %t", car, errs[i], found)
+				}
+			}
+			wantEqual(t, "of which bookings stand", strings.Join(stands, " "), meanwhile.stands)
+			wantEqual(t, "calendars that were written", strings.Join(w.lines(`SELECT concat(toString(id), ' ', toString(count()))
+				FROM record_log WHERE kind = 'calendar' GROUP BY id`), ", "), meanwhile.written)
+		})
+	}
+}
+
+// A process that was stopped between holding calendars and writing bookings goes on when another has made the same
+// ones: nothing of it is written, whatever the time.
+func TestWhoWasStoppedBeforeWritingManyWritesNothingTwice(t *testing.T) {
+	w := newImportWorld(t)
+	by := record.Author{Actor: "test"}
+	ids := []uint64{w.api.Store.NextID(), w.api.Store.NextID()}
+	drafts := func() (*bulk.Bulk, []*bulk.Draft, []*record.Draft) {
+		much, one := w.drafted(t.Context(), by, ids[:1], w.fields("car1", 100, 110))
+		_, other := w.drafted(t.Context(), by, ids[1:], w.fields("car2", 100, 110))
+		return much, []*bulk.Draft{one, other}, []*record.Draft{one.Decided, other.Decided}
+	}
+	_, _, stopped := drafts()
+	errs, err := w.api.Store.Hold(t.Context(), stopped...)
+	if err != nil || errs[0] != nil || errs[1] != nil {
+		t.Fatal(errs, err)
+	}
+	much, both, _ := drafts()
+	if moved, err := much.Write(t.Context(), both...); err != nil || len(moved) > 0 {
+		t.Fatal(len(moved), err)
+	}
+	w.api.Store.WriteDrafts(t.Context(), stopped, errs)
+	for i, err := range errs {
+		if !errors.Is(err, record.ErrMoved) {
+			t.Errorf("draft %d: %v, not that something has moved", i, err)
+		}
+	}
+	if all := w.lines("SELECT toString(id) FROM record_log GROUP BY kind, id, revision HAVING count() > 1"); all != nil {
+		t.Errorf("revisions have two rows: %v", all)
 	}
 }
 

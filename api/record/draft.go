@@ -39,7 +39,7 @@ import (
 // Beside its gate a draft may rest on records that others write upon the gates of drafts, and that it only reads (a
 // class's calendar). Whoever writes one of those does so first and looks at the gates afterwards. So does a draft with
 // its gate: Hold writes what the gate is to say, and looks whether what the draft rests on is what it was. Of two that
-// meet at least one sees the other.
+// meet at least one sees the other. Drafts that hold their gates are one insert together (Store.WriteDrafts).
 type Draft struct {
 	Store *Store // what is written through it is decided, and is not written
 
@@ -59,6 +59,7 @@ type Draft struct {
 
 	claimed   []*neededClaim // the values that it has taken
 	claimedAt time.Time
+	heldAt    time.Time // before the gate was written
 	wrote     time.Time // when the log was about to get it
 }
 
@@ -380,6 +381,7 @@ func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 				return err
 			}
 			r.writeID = writeIDOf(r.command)
+			d.heldAt = time.Now()
 			err = s.appendAll(inner, revisionToken(r), r)
 			if d.held = r; errors.Is(err, errLost) {
 				d.held, moved[i], err = nil, ErrMoved, nil
@@ -476,9 +478,9 @@ func (d *Draft) Write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	account, wide := uint64(d.stands.account), d.under.cfg.Deadline+d.under.cfg.Abandoned/4
+	account := uint64(d.stands.account)
 	if len(d.claimed) > 0 { // which are kept for it for a while, and not longer
-		within, cancel := context.WithDeadline(ctx, d.claimedAt.Add(wide))
+		within, cancel := context.WithDeadline(ctx, d.theirsUntil())
 		defer cancel()
 		if within.Err() != nil && ctx.Err() == nil {
 			d.under.unclaim(ctx, account, d.claimed)
@@ -563,7 +565,7 @@ func (s *Store) ListDrafts(ctx context.Context, drafts ...*Draft) error {
 			wrote = d.wrote
 		}
 		for ref, r := range d.heads {
-			if stands, _ := d.stands.known(ref); stands == nil || ref == d.gate {
+			if stands, _ := d.stands.known(ref); r != d.held && (stands == nil || ref == d.gate) { // that is listed
 				byKind[r.kind] = append(byKind[r.kind], r)
 			}
 		}
@@ -606,7 +608,7 @@ func (s *Store) SettleDrafts(ctx context.Context, drafts ...*Draft) error {
 				left = append(left, r)
 			}
 		}
-		for _, gate := range []*revision{d.held, d.heads[d.gate]} {
+		for _, gate := range slices.Compact([]*revision{d.held, d.heads[d.gate]}) {
 			if gate != nil && len(s.consequences[gate.kind]) == 0 && len(s.consequences[""]) > 0 {
 				common = append(common, gate)
 			}

@@ -16,13 +16,12 @@
 package bulk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/calendar"
@@ -107,9 +106,6 @@ func (b *Bulk) Draft(gate record.Ref, ids *fleet.IDSource, now func() time.Time)
 	return d, nil
 }
 
-// writeAtOnce is how many drafts are written at once.
-const writeAtOnce = 4
-
 // Write writes drafts, whose commands are done. Each stands or does not: those that do not, because what they rest on
 // has moved, are returned, and can be decided again upon a new Bulk. After an error some may stand, and what is left
 // undone of them is made up for as after a crash.
@@ -125,20 +121,8 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 	if err != nil {
 		return nil, err
 	}
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(writeAtOnce)
-	for i, d := range decided {
-		if outrun[i] != nil {
-			continue
-		}
-		group.Go(func() error {
-			if outrun[i] = d.Write(inner); !errors.Is(outrun[i], record.ErrMoved) {
-				return outrun[i]
-			}
-			return nil
-		})
-	}
-	failed := group.Wait()
+	b.desk.Store.WriteDrafts(ctx, decided, outrun)
+	var failed error
 	var stand []*record.Draft
 	var posted []*books.Aside
 	for i, d := range drafts {
@@ -148,6 +132,8 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 		case errors.Is(outrun[i], record.ErrMoved):
 			moved = append(moved, d)
 			failed = errors.Join(failed, b.withdraw(ctx, d))
+		default:
+			failed = cmp.Or(failed, outrun[i])
 		}
 	}
 	// What stands is carried through, whatever became of the others.
