@@ -1,5 +1,5 @@
 -- One row a vehicle, geofence and local day on which the vehicle was in it. It is made of visits and follows them within
--- a minute.
+-- a minute, or some minutes while thousands of bookings are imported.
 -- Reads geofence_days: account, vehicle, geofence, local_date, stays, visits, inside_s, visit_s, computed_at
 CREATE OR REPLACE VIEW /*bi*/geofence_days
 (

@@ -1,6 +1,7 @@
 -- Which values have a claim of another write of a revision or a later one: accounts, fields, values, revisions and writes are the same
 -- place in each array.
--- EXPLAIN indexes=1: the key leaves a granule or two of each field.
+-- EXPLAIN indexes=1: the key leaves the granules in which the values lie. Of two million claims a thousand that follow each
+-- other, as those of a file do, leave 1 of 245 (27 ms), and a thousand anywhere all of them (0.15 s).
 SELECT DISTINCT c.account, CAST(c.field, 'String'), c.value
 FROM
 (
@@ -14,4 +15,4 @@ INNER JOIN
     FROM (SELECT arrayJoin(arrayZip({accounts:Array(UInt64)}, {fields:Array(String)}, {values:Array(String)}, {revisions:Array(UInt64)})) AS of)
 ) AS seen ON c.account = seen.account AND c.field = seen.field AND c.value = seen.value
 WHERE c.revision >= seen.since
-SETTINGS max_threads = 1 -- it reads a granule or two of each: more threads cost more than they bring
+SETTINGS max_threads = 1 -- it mostly reads a granule or two: more threads cost more than they bring
