@@ -26,7 +26,7 @@ type BookingFields struct {
 	ProtectionPlan        string        `json:"protection_plan,omitempty" maxLength:"100" doc:"The code of an extra of kind protection."`
 	PromoCode             string        `json:"promo_code,omitempty" maxLength:"50"`
 	ExpectedMi            *int          `json:"expected_mi,omitempty" minimum:"0" maximum:"1000000" doc:"For the price of miles beyond those included."`
-	Backdated             bool          `json:"backdated,omitempty" doc:"The rental is written down afterwards. A pickup_at more than an hour ago is refused without it, and nothing is charged by itself for what lay in the past: no fee if it is cancelled, and such a booking never becomes a no-show unless somebody says so. If return_at has passed by as well when the pickup is noted, the vehicle is held until return_at only, and its present state is neither asked nor changed. False again when pickup_at is moved to a time to come."`
+	Backdated             bool          `json:"backdated,omitempty" doc:"The rental is written down afterwards. A pickup_at more than an hour ago is refused without it, but in a file that is imported, where it is so unless the row says false; and nothing is charged by itself for what lay in the past: no fee if it is cancelled, and such a booking never becomes a no-show unless somebody says so. If return_at has passed by as well when the pickup is noted, the vehicle is held until return_at only, and its present state is neither asked nor changed. False again when pickup_at is moved to a time to come."`
 
 	ExternalRefs []ExternalRef     `json:"external_refs,omitempty" maxItems:"20" nullable:"false"`
 	Metadata     map[string]string `json:"metadata,omitempty" maxProperties:"50"`

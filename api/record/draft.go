@@ -39,7 +39,8 @@ import (
 // Beside its gate a draft may rest on records that others write upon the gates of drafts, and that it only reads (a
 // class's calendar). Whoever writes one of those does so first and looks at the gates afterwards. So does a draft with
 // its gate: Hold writes what the gate is to say, and looks whether what the draft rests on is what it was. Of two that
-// meet at least one sees the other. Drafts that hold their gates are one insert together (Store.WriteDrafts).
+// meet at least one sees the other. What is held is the draft's own for a while, so that drafts that hold their gates
+// may be one insert together, whatever else comes to the gates but the first (Store.WriteDrafts).
 type Draft struct {
 	Store *Store // what is written through it is decided, and is not written
 
@@ -47,6 +48,7 @@ type Draft struct {
 	stands  *Standing
 	gate    Ref
 	rests   string // the kind of what it rests on; empty for none
+	past    bool   // it goes by a clock of its own
 	current func(Current)
 
 	mu      sync.Mutex
@@ -190,14 +192,15 @@ func NewDraft(under *Store, stands *Standing, gate Ref, rests string, ids *fleet
 	if ids == nil {
 		ids = under.ids
 	}
-	if now == nil {
+	past := now != nil
+	if !past {
 		now = under.now
 	}
 	store, err := NewStore(under.cfg, unread, ids, now)
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{Store: store, under: under, stands: stands, gate: gate, rests: rests, current: current,
+	d := &Draft{Store: store, under: under, stands: stands, gate: gate, rests: rests, past: past, current: current,
 		heads: map[Ref]*revision{}, rested: map[Ref]*revision{}, claims: map[claimKey]*draftClaim{},
 		settled: map[key]bool{}}
 	store.draft = d
@@ -352,6 +355,15 @@ func (d *Draft) Made(kind string) []uint64 {
 // Gate is the record that stands and that the draft changes.
 func (d *Draft) Gate() Ref { return d.gate }
 
+// Stood returns what the gate of a draft said before, nil if it did not stand.
+func Stood[T any](d *Draft) (*T, error) {
+	r, _ := d.stands.known(d.gate)
+	if r == nil {
+		return nil, nil
+	}
+	return sharedBody[T](r)
+}
+
 // Held returns what the gate was made to say before the rest was written, a pointer to the body of its kind; nil if
 // that was not needed, or not done.
 func (d *Draft) Held() any {
@@ -393,6 +405,9 @@ func (s *Store) Hold(ctx context.Context, drafts ...*Draft) ([]error, error) {
 		return nil, unavailable("hold what was decided in memory", err)
 	}
 	if err := s.lookAt(ctx, wrote, drafts, moved); err != nil {
+		return nil, err
+	}
+	if err := s.lookForOthers(ctx, drafts, moved); err != nil {
 		return nil, err
 	}
 	return moved, s.claimFor(ctx, drafts, moved)
@@ -480,7 +495,7 @@ func (d *Draft) Write(ctx context.Context) error {
 	}
 	account := uint64(d.stands.account)
 	if len(d.claimed) > 0 { // which are kept for it for a while, and not longer
-		within, cancel := context.WithDeadline(ctx, d.theirsUntil())
+		within, cancel := context.WithDeadline(ctx, d.claimedAt.Add(d.under.theirs()))
 		defer cancel()
 		if within.Err() != nil && ctx.Err() == nil {
 			d.under.unclaim(ctx, account, d.claimed)

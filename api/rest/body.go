@@ -196,6 +196,9 @@ func init() {
 	messages.MsgExpectedMinItems, messages.MsgExpectedMaxItems = "must have at least %d elements",
 		"must have at most %d elements"
 	messages.MsgExpectedOneOf = "must be one of %s"
+	messages.MsgExpectedRFC3339DateTime = "must be a time with Z or an offset, such as 2026-12-31T10:00:00Z"
+	messages.MsgExpectedRFC3339Date = "must be a date such as 2026-12-31"
+	messages.MsgExpectedBoolean = "must be true or false"
 }
 
 // MaxFindings is how many faults of a body are told: a body of 80,000 unknown members took minutes to say so of each.
@@ -239,8 +242,9 @@ func fieldError(d *huma.ErrorDetail) fleet.FieldError {
 		place += name
 		d.Message = "must be given"
 	case strings.HasPrefix(d.Message, "expected string"), strings.HasPrefix(d.Message, "expected integer"),
-		strings.HasPrefix(d.Message, "expected number"), strings.HasPrefix(d.Message, "expected boolean"),
-		strings.HasPrefix(d.Message, "expected array"), strings.HasPrefix(d.Message, "expected object"):
+		strings.HasPrefix(d.Message, "expected number"), strings.HasPrefix(d.Message, "expected array"),
+		strings.HasPrefix(d.Message, "expected object"), d.Message == messages.MsgExpectedRFC3339DateTime,
+		d.Message == messages.MsgExpectedRFC3339Date, d.Message == messages.MsgExpectedBoolean:
 		code = "type"
 	}
 	return fleet.FieldError{Pointer: "/" + strings.TrimPrefix(place, "/"), Code: code, Detail: d.Message}

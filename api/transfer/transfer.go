@@ -90,8 +90,8 @@ func (a *API) transferRoutes(jobs *rest.Resource[record.Job]) {
 		Method: "POST", Path: "/v1/imports", ID: "createImport", Tag: "Jobs", AnyOf: writes,
 		Summary: "Import records from a file",
 		About: fmt.Sprintf("The body is the file: at most %d MiB and %d rows. The columns of a CSV are the members of what creates a record, nested with dots (`address.city`, "+
-			"`external_refs.0.system`); an empty cell is an absent member, and members that callers do not write are ignored. Each row is judged by itself, as a single request would be, and is "+
-			"made in the background: the answer is a job, `GET /v1/jobs/{id}` shows its progress and `GET /v1/jobs/{id}/errors` the rows that were refused. "+
+			"`external_refs.0.system`); an empty cell is an absent member, and members that callers do not write are ignored. Each row is judged by itself, as a single request would be, but that a booking "+
+			"whose pickup lies in the past is `backdated` unless its row says `false`, and is made in the background: the answer is a job, `GET /v1/jobs/{id}` shows its progress and `GET /v1/jobs/{id}/errors` the rows that were refused. "+
 			"Needs the scope to write what is imported.", importLimit>>20, MaxRows),
 		Params: []rest.Param{{Name: "kind", Required: true, Enum: kinds, About: "What the rows are."}, formats,
 			{Name: "mode", Enum: []string{"create", "upsert"},

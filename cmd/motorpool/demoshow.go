@@ -64,7 +64,7 @@ func (d *demoShow) run(ctx context.Context, p *platform, screen *startScreen, re
 			id fleet.AccountID
 		}{
 			{shownAccount{name: demoAccount, what: "rentals", vehicles: len(d.rentals.vehicles), keyFile: demoKeyFile,
-				more: "two years of bookings, which are there about half a minute after the first start"},
+				more: "two years of bookings, which a first start takes half a minute to make, or longer where it is busy"},
 				b.business.Account},
 			{shownAccount{name: trackingAccount, what: "tracking", vehicles: len(uniqueIDs), keyFile: trackingKeyFile},
 				tracked},

@@ -12,11 +12,10 @@
 // Begin reads all that stands, for a past that is made up; Among what some new records name, for those of an import.
 //
 // Two drafts of one account may be decided at once if their gates differ (see record.Draft) and neither needs what the
-// other makes. A draft is thrown away and decided again when its gate has moved.
+// other makes. A draft is thrown away and decided again when what it rests on has moved.
 package bulk
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,15 +90,15 @@ type Draft struct {
 // its clock are those of what is decided, of the desk unless given. It rests on the calendars of classes, which are
 // looked at when a vehicle is booked.
 func (b *Bulk) Draft(gate record.Ref, ids *fleet.IDSource, now func() time.Time) (*Draft, error) {
-	if now == nil {
-		now = b.desk.Now
-	}
 	d := &Draft{tables: newTables(b.account, b.tables)}
 	var unread unread
 	var err error
 	d.Decided, err = record.NewDraft(b.desk.Store, b.stands, gate, calendar.ClassKind.Name, ids, now, unread, d.tables.put)
 	if err != nil {
 		return nil, err
+	}
+	if now == nil {
+		now = b.desk.Now
 	}
 	d.Desk = desk.New(d.Decided.Store, unread, now, b.desk.Log)
 	d.Desk.Reads, d.Desk.Books.Aside = d.tables, &d.posted
@@ -121,8 +120,7 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 	if err != nil {
 		return nil, err
 	}
-	b.desk.Store.WriteDrafts(ctx, decided, outrun)
-	var failed error
+	failed := b.desk.Store.WriteDrafts(ctx, decided, outrun)
 	var stand []*record.Draft
 	var posted []*books.Aside
 	for i, d := range drafts {
@@ -132,8 +130,6 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 		case errors.Is(outrun[i], record.ErrMoved):
 			moved = append(moved, d)
 			failed = errors.Join(failed, b.withdraw(ctx, d))
-		default:
-			failed = cmp.Or(failed, outrun[i])
 		}
 	}
 	// What stands is carried through, whatever became of the others.
@@ -157,16 +153,28 @@ func (b *Bulk) Write(ctx context.Context, drafts ...*Draft) (moved []*Draft, err
 }
 
 // withdraw takes the bids of a draft that does not stand out of the calendar that it held: they would keep others, and
-// what is decided next, from the vehicle until they lapse.
+// what is decided next, from the vehicle until they lapse. What the calendar had before is another's, be it for the
+// same bookings.
 func (b *Bulk) withdraw(ctx context.Context, d *Draft) error {
 	held, ok := d.Decided.Held().(*calendar.Calendar)
 	if !ok {
 		return nil
 	}
+	stood, err := record.Stood[calendar.Calendar](d.Decided)
+	if err != nil {
+		return err
+	}
+	had := map[uint64]bool{}
+	if stood != nil {
+		for _, h := range stood.Holds {
+			had[h.Bid] = true
+		}
+	}
 	made := map[string]bool{}
 	for _, id := range d.Decided.Made(record.Bookings.Name) {
 		made[fleet.FormatID(fleet.BookingPrefix, id)] = true
 	}
-	bids := slices.DeleteFunc(slices.Clone(held.Holds), func(h calendar.Hold) bool { return !made[h.Ref] })
+	bids := slices.DeleteFunc(slices.Clone(held.Holds),
+		func(h calendar.Hold) bool { return !made[h.Ref] || had[h.Bid] })
 	return b.desk.Calendars.Withdraw(ctx, record.System, b.account, d.Decided.Gate().ID, bids...)
 }
