@@ -58,7 +58,7 @@ export async function fieldsOf(kind: string, headers: Record<string, string>): P
 				if (item.properties) walk(item, `${path}.0.`, false, depth + 2);
 				else found.push({ name: `${path}.0`, about: member.description ?? '', required: false });
 			} else if (!of.additionalProperties && !of.items) {
-				const about = [member.description ?? of.description ?? '', of.enum?.length ? of.enum.filter((v) => v !== null).join(', ') : '', of.format ?? ''].filter((t) => t).join(' · ');
+				const about = [member.description ?? of.description ?? '', of.enum?.length ? of.enum.filter((v) => v !== null).join(', ') : '', examples[of.format ?? ''] ?? of.format ?? ''].filter((t) => t).join(' · ');
 				found.push({ name: path, about, required });
 			}
 		}
@@ -83,5 +83,8 @@ export function guess(column: string, fields: ImportField[]): string {
 	if (!name) return '';
 	return (fields.find((f) => bare(f.name) === name) ?? fields.find((f) => alike[f.name]?.includes(name)) ?? fields.find((f) => bare(f.name.split('.').pop() ?? '') === name))?.name ?? '';
 }
+
+/** How values of a form are written. */
+const examples: Record<string, string> = { 'date-time': '2026-12-31T10:00:00Z', date: '2026-12-31' };
 
 export type RowIssue = Schemas['RowIssue'];
