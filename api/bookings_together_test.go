@@ -433,8 +433,9 @@ func TestBookingsOfSeveralVehiclesAreOneInsertOnceTheirCalendarsHaveThem(t *test
 			var drafts []*record.Draft
 			var ids []uint64
 			for i, car := range cars {
-				id := w.api.Store.NextID()
-				_, d := w.drafted(t.Context(), record.Author{Actor: "test"}, []uint64{id}, w.fields(car, 100+i, 110+i))
+				id, fields := w.api.Store.NextID(), w.fields(car, 100+i, 110+i)
+				fields.Channel, fields.ExternalReservationID = "turo", "of "+car
+				_, d := w.drafted(t.Context(), record.Author{Actor: "test"}, []uint64{id}, fields)
 				drafts, ids = append(drafts, d.Decided), append(ids, id)
 			}
 			errs, err := w.api.Store.Hold(t.Context(), drafts...)
@@ -464,6 +465,15 @@ func TestBookingsOfSeveralVehiclesAreOneInsertOnceTheirCalendarsHaveThem(t *test
 			wantEqual(t, "of which bookings stand", strings.Join(stands, " "), meanwhile.stands)
 			wantEqual(t, "calendars that were written", strings.Join(w.lines(`SELECT concat(toString(id), ' ', toString(count()))
 				FROM record_log WHERE kind = 'calendar' GROUP BY id`), ", "), meanwhile.written)
+			for i, car := range cars { // what those have claimed that do not stand is free again
+				again := w.do("POST", "/v1/bookings", w.row(fmt.Sprintf(`"vehicle_id":%q,"customer_id":"ada","channel":"turo",
+					"external_reservation_id":"of %s"`, car, car), 600, 610))
+				if errs[i] == nil {
+					again.refused()
+				} else {
+					again.ok(201)
+				}
+			}
 		})
 	}
 }
