@@ -67,6 +67,17 @@ func TestAnImportMakesWhatIsGoodAndTellsOfTheRest(t *testing.T) {
 		w.do("POST", "/v1/imports?kind=vehicles&format=csv", bad, "Content-Type", "text/csv").problem(422,
 			"validation_failed")
 	}
+	for header, says := range map[string]string{
+		"make,plate\n":            "did you mean license_plate?",
+		"make;model;nickname\n":   "separate them by commas",
+		"Make,model,daily_rate\n": "did you mean make?",
+	} {
+		got := w.do("POST", "/v1/imports?kind=vehicles&format=csv", header+"A,B,C\n", "Content-Type", "text/csv").
+			problem(422, "validation_failed").Detail
+		if !strings.Contains(got, says) {
+			t.Errorf("%q is refused with %q, which does not say %q", header, got, says)
+		}
+	}
 	w.do("POST", "/v1/imports?kind=vehicles&format=csv", "make\n"+strings.Repeat("A\n", transfer.MaxRows+1),
 		"Content-Type", "text/csv").problem(422, "validation_failed")
 }

@@ -40,9 +40,9 @@ type Reader struct {
 	rows     *csvrow.Reader
 }
 
-// NewReader opens a sheet. known says which members there are, beside those of the schema.
+// NewReader opens a sheet. unknown says of a member that there is none, and which may be meant; "" if there is one.
 func NewReader(registry huma.Registry, schema *huma.Schema, text []byte,
-	known func(member string) bool) (*Reader, error) {
+	unknown func(member string) string) (*Reader, error) {
 	s := &Reader{registry: registry, schema: schema,
 		rows: csvrow.New(csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))))}
 	s.rows.FieldsPerRecord, s.rows.ReuseRecord = -1, true
@@ -59,18 +59,20 @@ func NewReader(registry huma.Registry, schema *huma.Schema, text []byte,
 		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid",
 			Detail: fmt.Sprintf("the file has more than %d columns", maxColumns)})
 	}
+	if len(header) == 1 && strings.Contains(header[0], ";") {
+		return nil, fleet.Invalid(fleet.FieldError{Pointer: "", Code: "invalid",
+			Detail: "the file separates its columns by semicolons; separate them by commas"})
+	}
 	var faults []fleet.FieldError
 	seen := map[string]bool{}
 	for _, name := range header {
 		name = strings.TrimSpace(name)
 		s.header = append(s.header, name)
 		member, _, _ := strings.Cut(name, ".")
-		switch {
-		case seen[name]:
+		if seen[name] {
 			faults = append(faults, fleet.FieldError{Pointer: name, Code: "invalid", Detail: "is a column twice"})
-		case !known(member):
-			faults = append(faults,
-				fleet.FieldError{Pointer: name, Code: "unknown_field", Detail: "is a column, and no member of these records"})
+		} else if why := unknown(member); why != "" {
+			faults = append(faults, fleet.FieldError{Pointer: name, Code: "unknown_field", Detail: why})
 		}
 		seen[name] = true
 	}

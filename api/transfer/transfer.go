@@ -223,8 +223,12 @@ func (a *API) inputRows(t rest.Transferable, format string, text []byte) ([]quer
 		view, create := t.Shape()
 		shown := registry.Schema(view, false, "").Properties
 		schema := sheet.Resolve(registry, registry.Schema(create, false, ""))
-		sheet, err := sheet.NewReader(registry, schema, text, func(member string) bool {
-			return schema.Properties[member] != nil || shown[member] != nil
+		sheet, err := sheet.NewReader(registry, schema, text, func(member string) string {
+			if schema.Properties[member] != nil || shown[member] != nil {
+				return ""
+			}
+			return "is a column, and no member of these records" +
+				rest.DidYouMean(member, slices.Sorted(maps.Keys(schema.Properties)))
 		})
 		if err != nil {
 			return nil, err
