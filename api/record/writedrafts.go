@@ -27,11 +27,12 @@ const writeAtOnce = 4
 func (s *Store) WriteDrafts(ctx context.Context, drafts []*Draft, errs []error) error {
 	var held []*Draft
 	for i, d := range drafts {
-		if errs[i] == nil && d.held != nil && !d.past {
+		if errs[i] == nil && d.keeps() {
 			held = append(held, d)
 		}
 	}
-	together, err := false, error(nil)
+	var together bool
+	var err error
 	if len(held) > 1 {
 		together, err = s.writeHeld(ctx, held)
 	}
@@ -40,7 +41,7 @@ func (s *Store) WriteDrafts(ctx context.Context, drafts []*Draft, errs []error) 
 	for i, d := range drafts {
 		switch {
 		case errs[i] != nil:
-		case together && d.held != nil && !d.past:
+		case together && d.keeps():
 			errs[i] = err
 		default:
 			writing.Go(func() error {
@@ -53,6 +54,9 @@ func (s *Store) WriteDrafts(ctx context.Context, drafts []*Draft, errs []error) 
 	}
 	return cmp.Or(writing.Wait(), err)
 }
+
+// keeps says whether the gate of a draft keeps for it what it holds.
+func (d *Draft) keeps() bool { return d.held != nil && !d.past }
 
 // writeHeld writes drafts that hold their gates in one insert. False says that nothing of them stands or is on its way.
 func (s *Store) writeHeld(ctx context.Context, drafts []*Draft) (decided bool, err error) {

@@ -1,5 +1,5 @@
 -- Which of some records that were just made share their id with a record of another write: accounts, kinds and ids are the same place
--- in each array, writes are those that made them.
+-- in each array, writes are those that made them; without any, which of the records stand at all.
 -- EXPLAIN indexes=1: the key leaves a granule of each (2 of 162 with two of 300,000 records).
 SELECT DISTINCT account, CAST(kind, 'String'), id
 FROM record_log
