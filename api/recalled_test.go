@@ -91,6 +91,36 @@ func TestABookingGoesByTheRatePlansInMemory(t *testing.T) {
 	}
 }
 
+// Of an account whose do-not-rent list is empty that is remembered for a moment: whom the same process puts there may rent
+// no more at once, and by another process soon.
+func TestTheFirstOnADoNotRentListMayRentNoMore(t *testing.T) {
+	both, _ := twoServers(t)
+	writer, other := both[0], both[1]
+	van := writer.vehicle(`{"make":"A","model":"B","daily_rate":{"amount":100,"currency":"USD"}}`)
+	licence := `"licence":{"number":"D 123","country":"US","region":"TX"},"date_of_birth":"1985-12-10"`
+	ada := writer.customer(`{"first_name":"Ada",` + licence + `}`)
+	twice := writer.customer(`{"first_name":"Adele",` + licence + `}`)
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	book := func(w *world) *reply {
+		day = day.AddDate(0, 0, 2)
+		return w.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,
+			"confirm":true}`, van, twice, day.Format(time.RFC3339),
+			day.AddDate(0, 0, 1).Format(time.RFC3339)))
+	}
+	for _, w := range both {
+		book(w).ok(201)
+	}
+	writer.do("POST", "/v1/customers/"+ada+"/do_not_rent", `{"active":true,"reason_code":"damage"}`).ok(200)
+	book(writer).problem(409, "conflict")
+	deadline := time.Now().Add(2 * time.Second)
+	for book(other).status == 201 {
+		if time.Now().After(deadline) {
+			t.Fatal("another process goes on renting to somebody who is on the list")
+		}
+	}
+	book(other).problem(409, "conflict")
+}
+
 // What is free is found in memory as in the store, whatever was booked, blocked, moved, released or left to lapse, and
 // by the process that has not written it as soon as its memory must know.
 func TestWhatIsFreeIsFoundInMemoryAsInTheStore(t *testing.T) {
