@@ -150,7 +150,12 @@ func (a *API) Run(ctx context.Context) error {
 }
 
 // Close stores what is only in memory yet. It is called when Run has returned and nothing is served any more.
-func (a *API) Close(ctx context.Context) { a.account.FlushAudit(ctx) }
+func (a *API) Close(ctx context.Context) {
+	if err := a.Store.AwaitAll(ctx); err != nil {
+		a.Log.WarnContext(ctx, "what follows from the last writes is left to others", "error", err)
+	}
+	a.account.FlushAudit(ctx)
+}
 
 // Handler returns the handler of all routes.
 func (a *API) Handler() http.Handler { return a.handler }

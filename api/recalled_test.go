@@ -91,8 +91,8 @@ func TestABookingGoesByTheRatePlansInMemory(t *testing.T) {
 	}
 }
 
-// Of an account whose do-not-rent list is empty that is remembered for a moment: whom the same process puts there may rent
-// no more at once, and by another process soon.
+// Of an account whose do-not-rent list is empty that is remembered for a moment: whom the same process puts there may
+// rent no more at once, and whom another puts there soon.
 func TestTheFirstOnADoNotRentListMayRentNoMore(t *testing.T) {
 	both, _ := twoServers(t)
 	writer, other := both[0], both[1]

@@ -111,13 +111,13 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 // open writes a new booking, which is known not to be there, with the hold that it needs.
 func (d *Desk) open(ctx context.Context, by record.Author, account fleet.AccountID, id uint64, b *record.Booking,
 	g holding.Force, s holding.AlreadyRead) (record.Record[record.Booking], error) {
-	later, listed := record.FeedLater(ctx)
+	early := record.Early(ctx) // the booking is written while the tables learn of its hold
 	defer func() {
-		if err := listed(); err != nil {
-			d.Log.WarnContext(ctx, "a hold does not show in searches yet and will be mended", "booking", name(id), "error", err)
+		if err := d.Store.Await(ctx, account); err != nil {
+			d.Log.WarnContext(ctx, "a hold may not show in searches yet", "booking", name(id), "error", err)
 		}
 	}()
-	taken, overlaps, err := d.Holds.TakeFor(later, by, account, id, 1, nil, b, g, s)
+	taken, overlaps, err := d.Holds.TakeFor(early, by, account, id, 1, nil, b, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
 	}
@@ -126,7 +126,7 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	defer cancel()
 	rec, created, err := d.Bookings.CreateSeen(inner, by, account, id, *b)
 	if err == nil && !created || err != nil && !holding.Undecided(err) {
-		d.Holds.Withdraw(later, by, account, taken)
+		d.Holds.Withdraw(early, by, account, taken)
 	}
 	if err == nil && !created {
 		err = d.made(ctx, by, &rec, b.QuoteID)

@@ -56,7 +56,7 @@ func TestWritersOfOneMomentShareInserts(t *testing.T) {
 func TestManyInStepShareAnInsert(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Store{}
-		s.shared = sharedInserts{linger: s.Moment, waiting: map[string][]*sharer{}}
+		s.shared = newSharedInserts(s.Moment)
 		var over []func()
 		for _, want := range []int{5, 1} {
 			inserts := 0
@@ -92,6 +92,53 @@ func TestManyInStepShareAnInsert(t *testing.T) {
 			t.Errorf("%d commands wait %v", manyInStep-1, wait)
 		}
 	})
+}
+
+// What nobody waits for waits for others, until somebody comes who waits, or awaits it.
+func TestWhatNobodyWaitsForSharesAnInsert(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		wake func(share func(context.Context))
+		want time.Duration
+	}{
+		{"nothing wakes them", func(func(context.Context)) {}, patience},
+		{"somebody comes who waits", func(share func(context.Context)) { share(context.Background()) }, 30 * time.Millisecond},
+		{"somebody awaits it", nil, 30 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				shared := newSharedInserts(func() time.Duration { return 0 })
+				var inserted []int
+				share := func(ctx context.Context) {
+					if err := shared.share(ctx, "t", func(_ context.Context, all []*revision) error {
+						inserted = append(inserted, len(all))
+						return nil
+					}, []*revision{{}}); err != nil {
+						t.Error(err)
+					}
+				}
+				begun := time.Now()
+				var all sync.WaitGroup
+				for n := range 3 {
+					all.Go(func() {
+						time.Sleep(time.Duration(n) * 10 * time.Millisecond)
+						share(patiently(t.Context()))
+					})
+				}
+				time.Sleep(30 * time.Millisecond)
+				want := 3
+				if c.wake == nil {
+					shared.hurry()
+				} else if c.wake(share); c.want < patience {
+					want = 4
+				}
+				all.Wait()
+				if took := time.Since(begun); len(inserted) != 1 || inserted[0] != want || took != c.want {
+					t.Errorf("inserts of %v after %v, want one of %d after %v", inserted, took, want, c.want)
+				}
+			})
+		})
+	}
 }
 
 // Of many who create at the same time each has its own record, they have shared inserts into the log, and what is under

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
@@ -63,7 +62,8 @@ type Store struct {
 	mending      mending
 	numbers      numbers
 	lately       lately
-	shared       sharedInserts
+	shared       *sharedInserts
+	early        early
 	creating     atomic.Int64                           // who has drawn an id and is not done with it
 	inStep       atomic.Int64                           // commands under way that go in step
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
@@ -87,8 +87,9 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 		cfg.Feeds = schemas.Feeds()
 	}
 	s := &Store{cfg: cfg, db: db, ids: ids, now: now, log: log, feeds: byKind(cfg.Feeds),
-		consequences: make(map[string][]consequence)}
-	s.shared = sharedInserts{linger: s.Moment, waiting: make(map[string][]*sharer)}
+		consequences: make(map[string][]consequence),
+		early:        early{going: map[fleet.AccountID]map[chan struct{}]bool{}, awaiting: map[fleet.AccountID]int{}}}
+	s.shared = newSharedInserts(s.Moment)
 	s.reads = together.New(mostTogether, s.readNewest).Linger(s.Moment)
 	return s, nil
 }
@@ -213,7 +214,8 @@ var errLost = errors.New("another write came first")
 // records, has release give up what the record claims no more, unless it is nil, and carries out what follows from it,
 // which may claim what was given up. body points to what the revision holds. It returns nil if it won, errLost if
 // another did, ErrTaken if the id of one that was inserted with others is another's. Any other error leaves open what
-// happened: the row may still arrive, and then a later reader sees it.
+// happened: the row may still arrive, and then a later reader sees it. In a context of Early it returns as soon as the
+// log has the revision.
 func (s *Store) append(ctx context.Context, r *revision, body any, before string, release func()) error {
 	r.writeID = writeIDOf(r.command)
 	if s.draft != nil {
@@ -233,15 +235,21 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 		}
 		s.lately.note(r, begun, s.fresh())
 	}
-	return s.written(ctx, r, before, func() error {
-		if err := s.bring(ctx, r); err != nil {
-			return err
-		}
-		if release != nil {
-			release()
-		}
+	follow := func(ctx, listing context.Context) error {
+		return s.written(ctx, r, before, func() error {
+			if err := s.bring(listing, r); err != nil {
+				return err
+			}
+			if release != nil {
+				release()
+			}
+			return nil
+		})
+	}
+	if s.followEarly(ctx, r, follow) {
 		return nil
-	})
+	}
+	return follow(ctx, ctx)
 }
 
 // appendByItself writes a revision to the log under its own token.
@@ -278,31 +286,10 @@ func (s *Store) bring(ctx context.Context, all ...*revision) error {
 	if s.draft != nil {
 		return s.draft.list(all...)
 	}
-	feed := func() error {
-		// What stands must come to the tables although the caller may have gone.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
-		defer cancel()
-		return s.feed(ctx, all...)
-	}
-	if later, ok := ctx.Value(laterKey{}).(*errgroup.Group); ok {
-		later.Go(feed)
-		return nil
-	}
-	return feed()
-}
-
-type laterKey struct{}
-
-// FeedLater returns a context in which writes do not wait until the tables of current records know them: that is what
-// wait is for, which must be called after the last of them, and may be called between two.
-func FeedLater(ctx context.Context) (later context.Context, wait func() error) {
-	var group errgroup.Group
-	return context.WithValue(ctx, laterKey{}, &group), func() error {
-		if err := group.Wait(); err != nil {
-			return unavailable("list what was written", err)
-		}
-		return nil
-	}
+	// What stands must come to the tables although the caller may have gone.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Deadline)
+	defer cancel()
+	return s.feed(ctx, all...)
 }
 
 // insert inserts revisions together, under a token, and says whether it is certain that they were stored.

@@ -165,7 +165,7 @@ func (a *API) bookingResource() *rest.Resource[record.Booking] {
 		},
 		Table: &rest.PeopleTable[record.Booking]{Columns: bookingColumns(), Open: a.tableOfBookings},
 		Show:  a.showBookings,
-		Write: a.writeBooking,
+		Write: a.writeBooking, Early: true,
 		// A vehicle's bookings are one draft, which costs as much for one as for many.
 		Together: &rest.Together[record.Booking]{By: "vehicle_id", Most: togetherMost, Write: a.writeTogether},
 		Choose: func(r *http.Request, req *query.ListRequest) (err error) {

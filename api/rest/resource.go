@@ -36,6 +36,9 @@ type Resource[T any] struct {
 	Prepare func(r *http.Request, id uint64, before, after *T) error
 	// Write, if not nil, writes in the place of the log: single records, batches and imports alike.
 	Write func(r *http.Request, w Writing[T]) (record.Record[T], error)
+	// Early says that whoever makes a single record is answered as soon as the log has it. What Write reads of the account
+	// it must read from the log or from memory then.
+	Early bool
 	// Together, if not nil, writes many new records of an import at once.
 	Together *Together[T]
 	// ReadyAtOnce, if more than of a batch, is how many rows of an import are made ready at the same time: what Prepare

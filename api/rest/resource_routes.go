@@ -45,7 +45,7 @@ func (s *Resource[T]) Register(without ...string) {
 			Params: listed, Reply: s.Server.ListSchema(s.View), ReplyTypes: forms}, s.List},
 		{"create", Route{Method: "POST", Path: s.Path, ID: "create" + name, Summary: "Create " + Article(s.Noun),
 			About: s.About, Scope: s.Scope.Write,
-			Body: s.Create, Status: 201, Reply: s.View}, s.post},
+			Body: s.Create, Status: 201, Reply: s.View, Early: s.Early}, s.post},
 		{"get", Route{Method: "GET", Path: one, ID: "get" + name, Summary: "Get " + Article(s.Noun), Scope: s.Scope.Read,
 			Params: append([]Param{IfNoneMatchParam}, fieldParams...), Reply: s.View}, s.Get},
 		{"replace",

@@ -54,6 +54,7 @@ type Route struct {
 	Reply      any           // zero value of the answer's type; nil answers without a body
 	ReplyTypes []string      // media types of the answer; application/json by default
 	Timeout    time.Duration // of the whole operation; -1 for streams, which have none
+	Early      bool          // what it writes is answered when the log has it: the next operation waits for the rest
 
 	// Wrong answers with an error in the form of a protocol that is not ours; a problem unless given.
 	Wrong func(w http.ResponseWriter, r *http.Request, err error)

@@ -20,6 +20,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
 	"github.com/motorpool/fleet/api/pace"
+	"github.com/motorpool/fleet/api/record"
 )
 
 // serve wraps a handler in everything that an operation shares with the others.
@@ -36,9 +37,11 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 			defer cancel()
 			if x.Principal != nil {
 				ctx = auth.WithAddress(auth.With(ctx, x.Principal), a.ClientAddr(r))
+				ctx, err = a.current(ctx, rt)
 			}
-			r = r.WithContext(ctx)
-			err = a.once(w, r, h)
+			if err == nil {
+				err = a.once(w, r.WithContext(ctx), h)
+			}
 		}
 		if err == nil {
 			return
@@ -52,6 +55,18 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 		}
 		a.WriteProblem(w, r, err)
 	}
+}
+
+// current waits until all is carried out of which the account was told before that it is written. An operation that
+// needs no table waits for nothing, and is itself told so before tables know (record.Early).
+func (a *Server) current(ctx context.Context, rt *Route) (context.Context, error) {
+	switch {
+	case rt.Early:
+		return record.Early(ctx), nil
+	case rt.Class == auth.Ingest:
+		return ctx, nil
+	}
+	return ctx, a.Store.Await(ctx, auth.From(ctx).Account)
 }
 
 // cutShort tells of an answer of which some was sent, and returns what to end it with. That the client has gone is no
