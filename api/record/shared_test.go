@@ -102,7 +102,7 @@ func TestWhatNobodyWaitsForSharesAnInsert(t *testing.T) {
 		want time.Duration
 	}{
 		{"nothing wakes them", func(func(context.Context)) {}, patience},
-		{"somebody comes who waits", func(share func(context.Context)) { share(context.Background()) }, 30 * time.Millisecond},
+		{"one comes who waits", func(share func(context.Context)) { share(context.Background()) }, 30 * time.Millisecond},
 		{"somebody awaits it", nil, 30 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
