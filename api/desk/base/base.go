@@ -94,9 +94,14 @@ func New(store *record.Store, db driver.Conn, now func() time.Time, log *slog.Lo
 	}
 }
 
-// AddDuty adds a duty.
+// AddDuty adds a duty. It goes by all that this process has said to be written before it begins.
 func (d *Base) AddDuty(name string, every time.Duration, do func(ctx context.Context) error) {
-	d.duties = append(d.duties, Duty{name, every, do})
+	d.duties = append(d.duties, Duty{name, every, func(ctx context.Context) error {
+		if err := d.Store.AwaitAll(ctx); err != nil {
+			return err
+		}
+		return do(ctx)
+	}})
 }
 
 // Duty does the duty of a name once, at once.

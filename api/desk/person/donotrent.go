@@ -188,11 +188,6 @@ func (d *Persons) listed(ctx context.Context, name string,
 	return all, nil
 }
 
-// emptyFor is how long it is remembered that nobody of an account is on its do-not-rent list. For so long the first one
-// whom another process puts there goes unseen, as what else is looked up in memory does; the bookings that were made
-// meanwhile are looked at again when it is written (lookAgain), and whom this process puts there it knows at once.
-const emptyFor = time.Second / 2
-
 // HasList says whether anybody of an account may be on the do-not-rent list, as was told before in a context that
 // remembers. To ask that is a fraction of looking for somebody; of an account that had a list once it is not asked
 // again.
@@ -203,17 +198,9 @@ func (d *Persons) HasList(ctx context.Context, account fleet.AccountID) (bool, e
 	if _, had := d.lists.Load(account); had {
 		return true, nil
 	}
-	asked := time.Now()
-	if none, ok := d.empty.Load(account); ok && asked.Sub(none.(time.Time)) < emptyFor {
-		return false, nil
-	}
 	has, err := d.Reads.AnyListed(ctx, account)
-	switch {
-	case err != nil:
-	case has:
+	if err == nil && has {
 		d.lists.Store(account, true)
-	default:
-		d.empty.Store(account, asked)
 	}
 	return has, err
 }
@@ -249,9 +236,6 @@ func (d *Persons) lookAgain(ctx context.Context, w record.Written) error {
 	before, after, err := record.Bodies[record.Customer](w)
 	if err != nil {
 		return err
-	}
-	if mayList(after) {
-		d.lists.Store(w.Account, true)
 	}
 	if before == nil {
 		before = &record.Customer{} // nobody has booked for it yet

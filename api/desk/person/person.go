@@ -12,7 +12,6 @@ import (
 type Persons struct {
 	*base.Base
 	lists sync.Map // the accounts of which somebody is known to be or have been on the do-not-rent list
-	empty sync.Map // by account, when it was last asked for and was empty
 }
 
 // New opens the room.
