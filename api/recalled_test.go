@@ -293,3 +293,47 @@ func TestWhatIsFreeIsFoundInMemoryAsInTheStore(t *testing.T) {
 		}
 	}
 }
+
+// A booking is answered when the log has it. Whoever asks the same process next finds it wherever it shows, and so does
+// another key of the account; another process has it soon.
+func TestWhoMakesABookingFindsItAtOnce(t *testing.T) {
+	both, _ := twoServers(t)
+	w, other := both[0], both[1]
+	van := w.vehicle(`{"make":"A","model":"B","daily_rate":{"amount":100,"currency":"USD"}}`)
+	renter := w.customer(`{"first_name":"Ada"}`)
+	reader := w.newKey(w.account, auth.BookingsRead)
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	for range 5 {
+		day = day.AddDate(0, 0, 2)
+		from, until := day.Format(time.RFC3339), day.AddDate(0, 0, 1).Format(time.RFC3339)
+		free := func() int {
+			return len(w.do("GET", "/v1/availability?pickup_at="+from+"&return_at="+until, "").ok(200).data())
+		}
+		if free() != 1 {
+			t.Fatal("the vehicle is not free")
+		}
+		id := w.do("POST", "/v1/bookings", fmt.Sprintf(`{"vehicle_id":%q,"customer_id":%q,"pickup_at":%q,"return_at":%q,
+			"confirm":true}`, van, renter, from, until)).ok(201).id()
+		if n := free(); n != 0 {
+			t.Error("the vehicle that was just booked is free")
+		}
+		for _, list := range []string{"?vehicle_id=" + van, "?customer_id=" + renter, "?sort=-created_at", "?status=confirmed"} {
+			for _, key := range []string{w.key, reader} {
+				if found := w.do("GET", "/v1/bookings"+list, "", "Authorization", "Bearer "+key).ok(200); !found.lists(id) {
+					t.Errorf("%s does not list %s", list, id)
+				}
+			}
+		}
+		deadline := time.Now().Add(2 * time.Second)
+		for !other.do("GET", "/v1/bookings?vehicle_id="+van, "").ok(200).lists(id) {
+			if time.Now().After(deadline) {
+				t.Fatal("another process does not list it")
+			}
+		}
+	}
+}
+
+// lists says whether a list has a record.
+func (r *reply) lists(id string) bool {
+	return slices.ContainsFunc(r.data(), func(one map[string]any) bool { return one["id"] == id })
+}
