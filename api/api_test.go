@@ -120,7 +120,12 @@ func newWorld(t *testing.T, change ...func(*rest.Config, *Deps)) *world {
 	}
 	server.Config.Handler = w.api.Handler()
 	server.Start()
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.Close()
+		if err := w.api.Store.AwaitAll(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	w.url = server.URL
 	w.account = w.newAccount(name)
 	w.key = w.newKey(w.account, auth.Admin)

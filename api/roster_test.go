@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -63,7 +64,12 @@ func twoServers(t *testing.T) (both [2]*world, registries [2]*prometheus.Registr
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(other.api.Handler())
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.Close()
+		if err := other.api.Store.AwaitAll(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	other.url = server.URL
 	return [2]*world{w, &other}, registries
 }

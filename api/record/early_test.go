@@ -19,10 +19,14 @@ func TestWhatFollowsAnEarlyWriteIsAwaited(t *testing.T) {
 	s := newStore(t, db, 1)
 	goOn := make(chan struct{})
 	followed := false
-	s.Then("vehicle", "slow", func(context.Context, record.Written) error {
-		<-goOn
-		followed = true
-		return nil
+	s.Then("vehicle", "slow", func(ctx context.Context, _ record.Written) error {
+		select {
+		case <-goOn:
+			followed = true
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	})
 	vehicles := record.NewLog(s, record.Vehicles)
 	id := s.NextID()

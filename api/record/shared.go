@@ -29,18 +29,18 @@ const patience = 50 * time.Millisecond
 
 type patientKey struct{}
 
-// patiently returns a context in which nobody waits for what is brought to a table.
-func patiently(ctx context.Context) context.Context {
-	return context.WithValue(ctx, patientKey{}, true)
+// patiently returns a context in which nobody waits for what is brought to a table, for as long as calm says so.
+func patiently(ctx context.Context, calm func() bool) context.Context {
+	return context.WithValue(ctx, patientKey{}, calm)
 }
 
 // sharer is somebody who waits for an insert.
 type sharer struct {
 	all   []*revision
-	leave time.Time  // later than this there is too little time left
-	until time.Time  // by when it is done, or given up
-	calm  bool       // nobody waits for it
-	done  chan error // gets what became of it
+	leave time.Time   // later than this there is too little time left
+	until time.Time   // by when it is done, or given up
+	calm  func() bool // whether nobody waits for it; nil if its writer does
+	done  chan error  // gets what became of it
 }
 
 // errLate says that what waited for an insert was not taken along, so that the others have the time that they need.
@@ -57,15 +57,15 @@ func (i *sharedInserts) share(ctx context.Context, table string, insert insert, 
 	if !ok {
 		until = now.Add(fromMemory)
 	}
-	mine := &sharer{all: all, leave: now.Add(until.Sub(now) / 2), until: until, calm: ctx.Value(patientKey{}) != nil,
-		done: make(chan error, 1)}
+	mine := &sharer{all: all, leave: now.Add(until.Sub(now) / 2), until: until, done: make(chan error, 1)}
+	mine.calm, _ = ctx.Value(patientKey{}).(func() bool)
 	i.mu.Lock()
 	before, going := i.waiting[table]
 	i.waiting[table] = append(before, mine)
 	switch {
 	case !going:
 		i.waking[table] = make(chan struct{}, 1)
-	case !mine.calm:
+	case mine.calm == nil:
 		wake(i.waking[table])
 	}
 	i.mu.Unlock()
@@ -120,7 +120,7 @@ func (i *sharedInserts) insertWaiting(ctx context.Context, table string, insert 
 func (i *sharedInserts) pause(table string) {
 	i.mu.Lock()
 	waiting := i.waiting[table]
-	calm := len(waiting) > 0 && !slices.ContainsFunc(waiting, func(s *sharer) bool { return !s.calm })
+	calm := len(waiting) > 0 && !slices.ContainsFunc(waiting, func(s *sharer) bool { return s.calm == nil || !s.calm() })
 	woken := i.waking[table]
 	i.mu.Unlock()
 	if calm {

@@ -122,7 +122,7 @@ func TestWhatNobodyWaitsForSharesAnInsert(t *testing.T) {
 				for n := range 3 {
 					all.Go(func() {
 						time.Sleep(time.Duration(n) * 10 * time.Millisecond)
-						share(patiently(t.Context()))
+						share(patiently(t.Context(), func() bool { return true }))
 					})
 				}
 				time.Sleep(30 * time.Millisecond)

@@ -95,8 +95,8 @@ func NewStore(cfg Config, db driver.Conn, ids *fleet.IDSource, now func() time.T
 }
 
 // Listed has fn called whenever tables of current records were brought something of an account that this store wrote,
-// or may have been, before whoever wrote it is answered: with the kind, or with "" where it may be any. It must be
-// called before anything is written.
+// or may have been, before whoever wrote it, or awaits it, goes on: with the kind, or with "" where it may be any. It
+// must be called before anything is written.
 func (s *Store) Listed(fn func(account fleet.AccountID, kind string)) { s.listed = fn }
 
 // Memory returns a record that is not archived as it stands, or as it stood a second ago at most if another process has
@@ -249,6 +249,7 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 	if s.followEarly(ctx, r, follow) {
 		return nil
 	}
+	ctx = punctual(ctx)
 	return follow(ctx, ctx)
 }
 

@@ -47,7 +47,7 @@ func (a *API) inspectionRoutes() {
 			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err
 			}
-			return a.CheckExists(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
+			return a.CheckBooking(r, after.BookingID, "/booking_id")
 		},
 		Show: rest.ShowEach(func(rec record.Record[record.VehicleInspection]) any {
 			b := rec.Body

@@ -56,7 +56,7 @@ func (a *API) issueRoutes() {
 			if err := a.ofVehicle(r, after.VehicleID); err != nil {
 				return err
 			}
-			return a.CheckExists(r, &query.Bookings, fleet.BookingPrefix, after.BookingID, "/booking_id", "booking")
+			return a.CheckBooking(r, after.BookingID, "/booking_id")
 		},
 		Show: rest.ShowEach(func(rec record.Record[record.Issue]) any {
 			b := rec.Body

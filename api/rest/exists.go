@@ -6,6 +6,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -20,6 +21,25 @@ func (a *Server) CheckExists(r *http.Request, listing *query.Listing, prefix, te
 		err = fleet.Invalid(fleet.NoSuch(pointer, noun, prefix, text))
 	}
 	return err
+}
+
+// CheckBooking is CheckExists for a booking. One that another process has just said to be made stands in the log before
+// tables know it.
+func (a *Server) CheckBooking(r *http.Request, text, pointer string) error {
+	unlisted := a.CheckExists(r, &query.Bookings, fleet.BookingPrefix, text, pointer, "booking")
+	if fleet.CodeOf(unlisted) != fleet.CodeValidation {
+		return unlisted
+	}
+	ref := record.Ref{Kind: record.Bookings.Name}
+	ref.ID, _ = fleet.ParseID(fleet.BookingPrefix, text)
+	seen, err := a.Store.See(r.Context(), auth.From(r.Context()).Account, ref)
+	if err != nil {
+		return err
+	}
+	if _, stands := seen.Body(ref); stands {
+		return nil
+	}
+	return unlisted
 }
 
 // CheckAllExist refuses ids of which the account has no record, archived or not; the pointer of each is pointer

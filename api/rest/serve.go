@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -39,8 +40,8 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 				ctx = auth.WithAddress(auth.With(ctx, x.Principal), a.ClientAddr(r))
 				ctx, err = a.current(ctx, rt)
 			}
-			if err == nil {
-				err = a.once(w, r.WithContext(ctx), h)
+			if r = r.WithContext(ctx); err == nil {
+				err = a.once(w, r, h)
 			}
 		}
 		if err == nil {
@@ -57,16 +58,25 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 	}
 }
 
+// awaitFor is how long an operation waits for what was written before: then it goes by what there is, as another process
+// would.
+const awaitFor = 2 * time.Second
+
 // current waits until all is carried out of which the account was told before that it is written. An operation that
-// needs no table waits for nothing, and is itself told so before tables know (record.Early).
+// needs no table waits for nothing, and is itself told so before tables know (record.Unawaited).
 func (a *Server) current(ctx context.Context, rt *Route) (context.Context, error) {
 	switch {
 	case rt.Early:
-		return record.Early(ctx), nil
+		return record.Unawaited(ctx), nil
 	case rt.Class == auth.Ingest:
 		return ctx, nil
 	}
-	return ctx, a.Store.Await(ctx, auth.From(ctx).Account)
+	within, cancel := context.WithTimeout(ctx, awaitFor)
+	defer cancel()
+	if err := a.Store.Await(within, auth.From(ctx).Account); err != nil && ctx.Err() == nil {
+		a.Log.DebugContext(ctx, "an operation goes on before all is listed that was written", "error", err)
+	}
+	return ctx, ctx.Err()
 }
 
 // cutShort tells of an answer of which some was sent, and returns what to end it with. That the client has gone is no

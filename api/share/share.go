@@ -177,7 +177,7 @@ func (a *API) check(r *http.Request, p *auth.Principal, sent *record.ShareLinkFi
 	slices.Sort(sent.Show)
 	sent.Show = slices.Compact(sent.Show)
 	if sent.BookingID != "" {
-		return a.CheckExists(r, &query.Bookings, fleet.BookingPrefix, sent.BookingID, "/booking_id", "booking")
+		return a.CheckBooking(r, sent.BookingID, "/booking_id")
 	}
 	return a.CheckExists(r, &query.Vehicles, fleet.VehiclePrefix, sent.VehicleID, "/vehicle_id", "vehicle")
 }
