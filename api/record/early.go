@@ -34,7 +34,8 @@ func Early(ctx context.Context) context.Context {
 	return context.WithValue(ctx, earlyKey{}, false)
 }
 
-// Unawaited is Early for who does not await it either: until somebody else does, tables learn of several writes together.
+// Unawaited is Early for who does not await it either: until somebody else does, tables learn of several writes
+// together.
 func Unawaited(ctx context.Context) context.Context { return context.WithValue(ctx, earlyKey{}, true) }
 
 // punctual returns a context in which a write returns when all is carried out.
