@@ -58,8 +58,8 @@ func (a *Server) serve(rt *Route, h handlerFunc) http.HandlerFunc {
 	}
 }
 
-// awaitFor is how long an operation waits for what was written before: then it goes by what there is, as another process
-// would.
+// awaitFor is how long an operation waits for what was written before: then it goes by what there is, as another
+// process would.
 const awaitFor = 2 * time.Second
 
 // current waits until all is carried out of which the account was told before that it is written. An operation that

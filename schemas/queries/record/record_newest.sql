@@ -1,4 +1,4 @@
--- The newest revision of one record.
+-- The newest revision of one record. What is read first is said, as the server takes half a millisecond to find it.
 SELECT account, CAST(kind, 'String'), id, revision, write_id, action, at, created_at, archived_at, actor, request_id, body
 FROM record_log
 PREWHERE account = {account:UInt64} AND kind = {kind:String} AND id = {id:UInt64}
