@@ -168,6 +168,7 @@ func (d *Persons) listed(ctx context.Context, name string,
 		if err != nil || newest.Body.Listed(now) {
 			return self, err
 		}
+		ctx = base.NewMemory().In(ctx) // as may those who are like it
 	}
 	found, err := d.matches(ctx, rec.Account, rec.ID, rec.Body.DisplayName, &rec.Body.CustomerFields,
 		func(l *query.Likeness) bool { return l.OnList || l.MergedInto != "" })
