@@ -187,7 +187,7 @@ func (c Config) options() (*clickhouse.Options, error) {
 			// of them in one insert by default.
 			"max_partitions_per_insert_block": 0,
 			// Most reads are of a few granules that are in memory: a thread that reads them itself has them before
-			// another could be told to. A point read takes 7 ms instead of 8.6.
+			// another could be told to.
 			"local_filesystem_read_method": "pread",
 		},
 	}, nil

@@ -47,13 +47,28 @@ func straight(in []derive.Input) (metres float64) {
 	return metres
 }
 
-// withoutShifts leaves out the fixes that tell of no speed and to which the vehicle would have walked from the one
-// before. Of fixes minutes apart such a one may be the place of before, shifted while it stood: the beginning of a
-// drive just before a fix is not always counted, and the drive then goes on from where it stood.
+// isWalk says whether the vehicle was slower than a walk from one fix to the next.
+func isWalk(leg []derive.Input) bool {
+	return straight(leg)*1000 < 5*fleet.MetresPerKmh*float64(leg[1].At-leg[0].At)
+}
+
+// walked is how long those of the lines are along which the vehicle was slower than a walk. Of a leg of minutes without
+// any speed that may be a way shifted while it stood: the beginning of a drive just before a fix is not always counted.
+func walked(in []derive.Input) (metres float64) {
+	for i := 1; i < len(in); i++ {
+		if leg := in[i-1 : i+1]; isWalk(leg) {
+			metres += straight(leg)
+		}
+	}
+	return metres
+}
+
+// withoutShifts leaves out the fixes to which the vehicle would have walked, no further than it may shift while it
+// stands, and that tell of no speed: it may have stood where it was before, from where the drive is counted.
 func withoutShifts(in []derive.Input) (kept []derive.Input) {
+	most := derive.DefaultConfig().Trip.StartDistance
 	for i := range in {
-		slow := i > 0 && straight(in[i-1:i+1])*1000 < 5*fleet.MetresPerKmh*float64(in[i].At-in[i-1].At)
-		if !slow || in[i].Position.Speed > 0 {
+		if i == 0 || in[i].Position.Speed > 0 || straight(in[i-1:i+1]) >= most || !isWalk(in[i-1:i+1]) {
 			kept = append(kept, in[i])
 		}
 	}
@@ -176,8 +191,12 @@ func thinningTakesNoMoreThanCorners(t rapid.TB, seed uint64) {
 	for _, every := range intervals {
 		in := thinned(all[rng.IntN(int(every.Seconds())):], every)
 		least, got := straight(in), distanceOf(tripsOf(t, in))
-		if every >= 5*time.Minute {
+		switch {
+		case every < 5*time.Minute:
+		case says.speed:
 			least = straight(withoutShifts(in))
+		default:
+			least -= walked(in)
 		}
 		// Noise takes no more than half a per cent, and 25 m at an end of a drive.
 		slack := 0.005*driven + 25*float64(drives)
