@@ -250,9 +250,9 @@ func (c *Calendars) Take(ctx context.Context, by record.Author, account fleet.Ac
 	return c.TakeSeen(ctx, nil, by, account, vehicle, h)
 }
 
-// Look sees a calendar, for TakeSeen.
-func (c *Calendars) Look(ctx context.Context, account fleet.AccountID, id uint64) (*record.Seen, error) {
-	return c.log.Look(ctx, account, id)
+// Look sees a calendar, for TakeSeen; with recall perhaps as it stood a moment ago, see record.Log.Look.
+func (c *Calendars) Look(ctx context.Context, account fleet.AccountID, id uint64, recall bool) (*record.Seen, error) {
+	return c.log.Look(ctx, account, id, recall)
 }
 
 // In returns the holds of a calendar that was seen; false if it was not.

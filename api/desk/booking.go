@@ -149,7 +149,7 @@ func (d *Desk) seeNamed(ctx context.Context,
 	if at, had := holding.BookingHold(rec.ID, &rec.Body); had != nil {
 		group.Go(func() (err error) {
 			cals, key := d.Holds.CalendarOf(at)
-			s.Calendar, err = cals.Look(inner, rec.Account, key)
+			s.Calendar, err = cals.Look(inner, rec.Account, key, false)
 			return err
 		})
 	}

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -26,10 +27,24 @@ type BookRequest struct {
 	Of       string               // the booking that it duplicates
 }
 
+// errListed says that there is a do-not-rent list where none was taken to be.
+var errListed = errors.New("there is a do-not-rent list")
+
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID,
 	req BookRequest) (record.Record[record.Booking], error) {
 	defer d.Store.InStep()()
+	for {
+		rec, err := d.book(ctx, by, account, req)
+		if !errors.Is(err, errListed) { // once in the life of a process: from then on it knows of the list
+			return rec, err
+		}
+	}
+}
+
+// book is Book, or errListed and nothing was made.
+func (d *Desk) book(ctx context.Context, by record.Author, account fleet.AccountID,
+	req BookRequest) (record.Record[record.Booking], error) {
 	var b *record.Booking
 	var already holding.AlreadyRead
 	var there *record.Record[record.Booking]
@@ -67,11 +82,13 @@ func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.Account
 }
 
 // look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans,
-// whether there is a do-not-rent list, and the calendar. With lookup what is in memory comes from there.
+// whether there is a do-not-rent list, and the calendar. With lookup what is in memory comes from there, and that there
+// is no list is known for certain once the hold was taken.
 func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest, refs []record.Ref,
 	lookup bool) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
 	m.Lookup = lookup
+	alone := lookup && d.Store.FewInStep()
 	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -86,7 +103,7 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 		BlockedFrom: req.Fields.PickupAt}); want != nil {
 		group.Go(func() (err error) {
 			cals, key := d.Holds.CalendarOf(at)
-			s.Calendar, err = cals.Look(inner, account, key)
+			s.Calendar, err = cals.Look(inner, account, key, alone)
 			return err
 		})
 	}
@@ -97,15 +114,37 @@ func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookReque
 		})
 	}
 	if req.Fields.CustomerID != "" {
-		group.Go(func() error {
-			listed, err := d.Persons.HasList(inner, account)
-			m.Listed = &listed
-			return err
-		})
+		m.Listed = new(bool)
+		switch {
+		case d.Persons.HadList(account):
+			*m.Listed = true
+		case alone:
+			s.Listed = beside(func() (bool, error) { return d.Persons.HasList(ctx, account) })
+		default:
+			group.Go(func() (err error) {
+				*m.Listed, err = d.Persons.HasList(inner, account)
+				return err
+			})
+		}
 	}
 	err := group.Wait()
 	m.Calendar = s.Calendar
 	return m, s, err
+}
+
+// beside asks something at once, and returns what waits for the answer.
+func beside[T any](ask func() (T, error)) func() (T, error) {
+	var answer T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		answer, err = ask()
+	}()
+	return func() (T, error) {
+		<-done
+		return answer, err
+	}
 }
 
 // open writes a new booking, which is known not to be there, with the hold that it needs.
@@ -120,6 +159,16 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 	taken, overlaps, err := d.Holds.TakeFor(early, by, account, id, 1, nil, b, g, s)
 	if err != nil {
 		return record.Record[record.Booking]{}, err
+	}
+	if s.Listed != nil {
+		listed, err := s.Listed()
+		if listed && err == nil {
+			err = errListed
+		}
+		if err != nil {
+			d.Holds.Withdraw(early, by, account, taken)
+			return record.Record[record.Booking]{}, err
+		}
 	}
 	b.Conflict = overlaps
 	inner, cancel := context.WithDeadline(ctx, d.Holds.Deadline(taken))

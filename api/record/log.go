@@ -194,7 +194,7 @@ func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, 
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	if guess == nil && l.store.draft == nil {
-		guess = l.store.lately.find(account, Ref{l.kind.Name, id}, time.Now(), l.store.fresh())
+		guess = l.store.guess(account, Ref{l.kind.Name, id})
 	}
 	if guess != nil && guess.archivedAt == nil && (expect == 0 || expect == guess.number) {
 		next, err := l.attempt(ctx, by, account, guess, false, action, mutate)

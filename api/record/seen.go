@@ -106,14 +106,27 @@ func (s *Seen) Body(ref Ref) (string, bool) {
 	return r.body, true
 }
 
-// Look sees one record, which may have many and large revisions.
-func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64) (*Seen, error) {
-	ref, begun := Ref{l.kind.Name, id}, time.Now()
-	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
-	if err != nil {
-		return nil, err
+// Look sees one record, which may have many and large revisions. With recall it may be seen as it stood a moment ago,
+// if it is known: whoever refuses something by that looks again without.
+func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64, recall bool) (*Seen, error) {
+	s, ref, at := l.store, Ref{l.kind.Name, id}, time.Now()
+	var r *revision
+	if recall {
+		s.wantHeads(account, ref.Kind)
+		if known, stood := s.heads.find(account, ref, s.fresh()); known != nil {
+			r, at = known, stood
+		}
 	}
-	return &Seen{account: account, at: begun, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
+	if r == nil {
+		var err error
+		if r, err = s.newest(ctx, uint64(account), ref.Kind, id); err != nil {
+			return nil, err
+		}
+		if r != nil {
+			s.heads.note(r, at)
+		}
+	}
+	return &Seen{account: account, at: at, asked: map[Ref]bool{ref: true}, revisions: map[Ref]*revision{ref: r}}, nil
 }
 
 // guess is the revision of a record that was read, nil if it was not, or so long ago that the server may not know the
@@ -123,6 +136,15 @@ func (s *Seen) guess(account fleet.AccountID, ref Ref, within time.Duration) *re
 		return nil
 	}
 	return s.revisions[ref]
+}
+
+// guess is the newest revision of a record, if this store knows one that may be written upon without another look.
+func (s *Store) guess(account fleet.AccountID, ref Ref) *revision {
+	if r := s.lately.find(account, ref, time.Now(), s.fresh()); r != nil {
+		return r
+	}
+	known, _ := s.heads.find(account, ref, s.fresh())
+	return known
 }
 
 // In returns what Get would have returned when records were seen; false if this one was not among those asked for.

@@ -62,10 +62,12 @@ type Store struct {
 	mending      mending
 	numbers      numbers
 	lately       lately
+	heads        heads
 	shared       *sharedInserts
 	early        early
 	creating     atomic.Int64                           // who has drawn an id and is not done with it
 	inStep       atomic.Int64                           // commands under way that go in step
+	manySince    atomic.Int64                           // when they were many last, in nanoseconds since 1970
 	reads        *together.Reads[writtenRef, *revision] // of newest revisions
 
 	draft *Draft // whose store this is; nil if writes are written
@@ -160,7 +162,9 @@ const (
 
 // InStep notes that such a command is under way, until over is called.
 func (s *Store) InStep() (over func()) {
-	s.inStep.Add(1)
+	if s.inStep.Add(1) >= manyInStep {
+		s.manySince.Store(time.Now().UnixNano())
+	}
 	return func() { s.inStep.Add(-1) }
 }
 
@@ -170,6 +174,12 @@ func (s *Store) Moment() time.Duration {
 		return 0
 	}
 	return moment
+}
+
+// FewInStep says that not many were under way together within a second. Then each may spare itself a step for which it
+// knows beforehand what is read; of many those who did would come to the next alone.
+func (s *Store) FewInStep() bool {
+	return time.Now().UnixNano()-s.manySince.Load() > int64(time.Second)
 }
 
 // mayShare says that the first revision of a record that is created may be inserted together with others: its id is of
@@ -234,6 +244,7 @@ func (s *Store) append(ctx context.Context, r *revision, body any, before string
 			return err
 		}
 		s.lately.note(r, begun, s.fresh())
+		s.heads.note(r, begun)
 	}
 	follow := func(ctx, listing context.Context) error {
 		return s.written(ctx, r, before, func() error {

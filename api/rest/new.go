@@ -15,6 +15,7 @@ import (
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/auth"
+	"github.com/motorpool/fleet/api/calendar"
 	"github.com/motorpool/fleet/api/eventview"
 	"github.com/motorpool/fleet/api/pace"
 	"github.com/motorpool/fleet/api/record"
@@ -52,6 +53,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	store.Listed(deps.Roster.Wrote)
 	if deps.Roster != nil {
 		store.Remember(deps.Roster.Recall)
+		deps.Roster.Follow(store.Follow(calendar.Kind.Name, calendar.ClassKind.Name))
 	}
 	s := &Server{
 		Config: cfg, Deps: deps, Store: store, router: chi.NewRouter(),

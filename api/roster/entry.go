@@ -10,11 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/query"
-	"github.com/motorpool/fleet/schemas"
 )
 
 // entry is what is kept of an account and a kind.
@@ -124,8 +121,8 @@ func (r *Roster) load(e *entry, began int64) {
 		})
 	}
 	if err == nil { // what was written to the log alone before any look
-		err = r.readAhead(ctx, of.Accounts, []string{e.kind.name}, 0, func(_ fleet.AccountID, _ string, a tableAhead) {
-			ahead = append(ahead, a)
+		err = query.EachCame(ctx, r.db, of.Accounts, []string{e.kind.name}, 0, func(c query.Came) {
+			ahead = append(ahead, tableAhead{c.ID, c.Revision})
 		})
 	}
 	if err != nil {
@@ -365,6 +362,9 @@ func (r *Roster) lookAt(ctx context.Context, began int64) error {
 			return err
 		}
 	}
+	if err := r.tell(ctx, seen[logTable], parts[logTable], began); err != nil {
+		return err
+	}
 	for _, k := range r.names {
 		if err := r.lookAtKind(ctx, k, seen[k.listing.Table], parts[k.listing.Table], began); err != nil {
 			return err
@@ -569,9 +569,9 @@ func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
 		kind    string
 	}
 	found := map[owner][]tableAhead{}
-	err := r.readAhead(ctx, accounts, kinds, first, func(account fleet.AccountID, kind string, a tableAhead) {
-		of := owner{account, kind}
-		found[of] = append(found[of], a)
+	err := query.EachCame(ctx, r.db, accounts, kinds, first, func(c query.Came) {
+		of := owner{c.Account, c.Kind}
+		found[of] = append(found[of], tableAhead{c.ID, c.Revision})
 	})
 	if err != nil {
 		return err
@@ -590,22 +590,4 @@ func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
 		}
 	}
 	return nil
-}
-
-// readAhead hands over the newest revision that the log has of each record, of some accounts and kinds, of what came to
-// it from a block on.
-func (r *Roster) readAhead(ctx context.Context, accounts []uint64, kinds []string, block int64,
-	take func(fleet.AccountID, string, tableAhead)) error {
-	return schemas.EachRow(ctx, r.db, "look for new revisions", schemas.Query("record_ahead"), []any{
-		clickhouse.Named("accounts", accounts), clickhouse.Named("kinds", kinds), clickhouse.Named("block", block),
-	}, func(row schemas.Row) error {
-		var account uint64
-		var kind string
-		var a tableAhead
-		if err := row.Scan(&account, &kind, &a.id, &a.revision); err != nil {
-			return err
-		}
-		take(fleet.AccountID(account), kind, a)
-		return nil
-	})
 }

@@ -71,9 +71,10 @@ type Roster struct {
 	kinds   map[*query.Listing]*kind
 	names   map[string]*kind
 
-	watchers []watcher // what follows of the tables
-	keepers  []keeper  // what else is kept
-	places   *whole[query.Latest]
+	watchers  []watcher  // what follows of the tables
+	keepers   []keeper   // what else is kept
+	following *following // who is told what comes to the log; nil for nobody
+	places    *whole[query.Latest]
 
 	asked   atomic.Int64 // when somebody asked last
 	resumed atomic.Int64 // when somebody asked after nobody had for a while

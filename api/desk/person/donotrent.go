@@ -196,7 +196,7 @@ func (d *Persons) HasList(ctx context.Context, account fleet.AccountID) (bool, e
 	if m := base.MemoryIn(ctx); m != nil && m.Listed != nil {
 		return *m.Listed, nil
 	}
-	if _, had := d.lists.Load(account); had {
+	if d.HadList(account) {
 		return true, nil
 	}
 	has, err := d.Reads.AnyListed(ctx, account)
@@ -204,6 +204,12 @@ func (d *Persons) HasList(ctx context.Context, account fleet.AccountID) (bool, e
 		d.lists.Store(account, true)
 	}
 	return has, err
+}
+
+// HadList says that an account is known to have or have had a do-not-rent list.
+func (d *Persons) HadList(account fleet.AccountID) bool {
+	_, had := d.lists.Load(account)
+	return had
 }
 
 // refused is the error of a booking that a setting has refused for the do-not-rent list; nil if it has not.

@@ -1,0 +1,96 @@
+package record
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/motorpool/fleet/query"
+)
+
+// What was read before somebody was told what came to the log is not taken for the newest, as what came may be newer;
+// nor is what a newer one was told of, what is of a kind that nobody follows, what is too large, or what there is no
+// room for.
+func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
+	const account, kind = 7, "calendar"
+	s := &Store{}
+	followed := s.Follow(kind)
+	begin := func() *headsOf {
+		of := &headsOf{newest: map[Ref]head{}, lacking: map[Ref]bool{}, reading: true} // by nobody
+		s.heads.accounts[account] = of
+		return of
+	}
+	of := begin()
+	note := func(id, number uint64, body string, at time.Time) bool {
+		return s.heads.note(&revision{account: account, kind: kind, id: id, number: number, body: body,
+			before: &revision{}}, at)
+	}
+	told := func(id, number uint64) {
+		followed.Told([]uint64{account}, time.Now(), []query.Came{{Account: account, Kind: kind, ID: id,
+			Revision: number}})
+	}
+	is := func(id, number uint64, body string) {
+		t.Helper()
+		r, _ := s.heads.find(account, Ref{kind, id}, time.Minute)
+		if r == nil && number != 0 || r != nil && (r.number != number || r.body != body || r.before != nil) {
+			t.Errorf("%d is known as %+v, not at revision %d", id, r, number)
+		}
+	}
+	before := time.Now()
+	told(1, 5)
+	note(1, 4, "four", before)
+	is(1, 0, "")
+	note(1, 5, "five", before) // which may be older by now
+	is(1, 0, "")
+	if !of.lacking[Ref{kind, 1}] {
+		t.Error("what nobody knows is not lacking")
+	}
+	note(1, 5, "five", time.Now())
+	is(1, 5, "five")
+	note(1, 4, "four", time.Now()) // of whoever was slower to say so
+	told(1, 5)
+	is(1, 5, "five")
+	told(1, 6)
+	is(1, 0, "")
+	note(1, 6, "six", time.Now())
+	note(1, 7, "seven", before) // written by this store while somebody was told
+	is(1, 0, "")
+
+	large := make([]byte, largestHead+1)
+	note(2, 1, string(large), time.Now())
+	is(2, 0, "")
+	if of.lacking[Ref{kind, 2}] {
+		t.Error("what is too large is read again and again")
+	}
+	if s.heads.note(&revision{account: account, kind: "vehicle", id: 3, number: 1}, time.Now()) ||
+		s.heads.note(&revision{account: account + 1, kind: kind, id: 3, number: 1}, time.Now()) {
+		t.Error("what nobody asks for is kept")
+	}
+	if r, _ := s.heads.find(account, Ref{kind, 1}, 0); r != nil {
+		t.Error("what was the newest long ago counts as the newest")
+	}
+
+	random := rand.NewChaCha8([32]byte{1})
+	body := make([]byte, largestHead)
+	for id := uint64(10); ; id++ {
+		_, _ = random.Read(body)
+		if !note(id, 1, string(body), time.Now()) {
+			break
+		}
+		if id > 2*mostHeads/largestHead {
+			t.Fatal("there is room for any number")
+		}
+	}
+	told(1, 8)
+	if s.heads.bytes > mostHeads || len(of.lacking) > 0 {
+		t.Errorf("%d bytes are kept, and %d more are to be read", s.heads.bytes, len(of.lacking))
+	}
+	followed.Lost()
+	if s.heads.bytes != 0 || len(s.heads.accounts) != 0 {
+		t.Errorf("%d bytes are left of %d accounts", s.heads.bytes, len(s.heads.accounts))
+	}
+	if accounts, _, asked := followed.Followed(); len(accounts) > 0 || asked {
+		t.Error(fmt.Sprint("somebody follows ", accounts))
+	}
+}

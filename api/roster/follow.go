@@ -1,0 +1,64 @@
+package roster
+
+import (
+	"context"
+	"time"
+
+	"github.com/motorpool/fleet/query"
+)
+
+// Follower is told what comes to the log.
+type Follower interface {
+	// Followed are the accounts and the kinds that it wants to be told of, of an account that it names for the first time,
+	// what comes from then on; and whether anybody asks, or it can wait.
+	Followed() (accounts []uint64, kinds []string, asked bool)
+	// Told says what has come to the log since the look before, of the accounts that it named: by a look that began at an
+	// instant, so that whatever else it knows of them stood then. There may be some that came earlier.
+	Told(accounts []uint64, began time.Time, came []query.Came)
+	// Lost says that what it knows may have been written over, or is gone.
+	Lost()
+}
+
+// following is a follower, and what it was told. Of the look that is under way, and nobody else.
+type following struct {
+	Follower
+	seen  known
+	began int64 // the look that told last
+}
+
+// tellEvery is how often a follower is told, at most: those who write upon what they know may do so for some seconds.
+const tellEvery = 500 * time.Millisecond
+
+// Follow has a follower told what comes to the log, while somebody asks for anything. It must be called before that.
+func (r *Roster) Follow(f Follower) {
+	if r != nil {
+		r.following = &following{Follower: f}
+	}
+}
+
+// tell tells the follower what has come to the log.
+func (r *Roster) tell(ctx context.Context, now known, parts []part, began int64) error {
+	f := r.following
+	if f == nil || f.seen.spans != nil && began-f.began < int64(tellEvery) {
+		return nil
+	}
+	accounts, kinds, asked := f.Followed()
+	if len(accounts) > 0 && !asked {
+		return nil
+	}
+	first, _, other := f.seen.since(&now, parts)
+	if other || f.seen.spans == nil {
+		f.Lost()
+		accounts, first = nil, 0
+	}
+	var came []query.Came
+	if first != 0 && len(accounts) > 0 {
+		err := query.EachCame(ctx, r.db, accounts, kinds, first, func(c query.Came) { came = append(came, c) })
+		if err != nil {
+			return err
+		}
+	}
+	f.Told(accounts, r.start.Add(time.Duration(began-1)), came)
+	f.seen, f.began = now, began
+	return nil
+}
