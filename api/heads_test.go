@@ -37,9 +37,9 @@ func (c *calendarReads) Query(ctx context.Context, text string, args ...any) (dr
 	return c.Conn.Query(ctx, text, args...)
 }
 
-// A booking of a vehicle whose calendar is known reads nothing of it, however long ago it was written. A revision of the
-// calendar that a process wrote that died before any table had it, and of which the server has forgotten the token, is
-// not written a second time: what it holds is in the way of the next booking, and the one after stands upon it.
+// A booking of a vehicle whose calendar is known reads nothing of it, however long ago it was written. A revision of
+// the calendar that a process wrote that died before any table had it, and of which the server has forgotten the token,
+// is not written a second time: what it holds is in the way of the next booking, and the one after stands upon it.
 func TestACalendarThatIsKnownIsNotReadAndNoRevisionOfItIsWrittenTwice(t *testing.T) {
 	const deadline = 4 * time.Second
 	db := schematest.Open(t)
