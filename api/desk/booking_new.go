@@ -27,24 +27,24 @@ type BookRequest struct {
 	Of       string               // the booking that it duplicates
 }
 
-// errListed says that there is a do-not-rent list where none was taken to be.
-var errListed = errors.New("there is a do-not-rent list")
+// errListed says that there may be a do-not-rent list where none was taken to be.
+var errListed = errors.New("there may be a do-not-rent list")
 
 // Book makes a booking: it takes the vehicle's calendar, or a place in its class, and stands when it is written.
 func (d *Desk) Book(ctx context.Context, by record.Author, account fleet.AccountID,
 	req BookRequest) (record.Record[record.Booking], error) {
 	defer d.Store.InStep()()
-	for {
-		rec, err := d.book(ctx, by, account, req)
-		if !errors.Is(err, errListed) { // once in the life of a process: from then on it knows of the list
-			return rec, err
-		}
+	rec, err := d.book(ctx, by, account, req, d.Store.FewInStep())
+	if errors.Is(err, errListed) { // once for an account: the process knows of the list from then on
+		rec, err = d.book(ctx, by, account, req, false)
 	}
+	return rec, err
 }
 
-// book is Book, or errListed and nothing was made.
-func (d *Desk) book(ctx context.Context, by record.Author, account fleet.AccountID,
-	req BookRequest) (record.Record[record.Booking], error) {
+// book is Book. Who is alone waits, before it takes a hold, for nothing that memory has; errListed says that this was
+// too soon, and that nothing was made.
+func (d *Desk) book(ctx context.Context, by record.Author, account fleet.AccountID, req BookRequest,
+	alone bool) (record.Record[record.Booking], error) {
 	var b *record.Booking
 	var already holding.AlreadyRead
 	var there *record.Record[record.Booking]
@@ -53,24 +53,29 @@ func (d *Desk) book(ctx context.Context, by record.Author, account fleet.Account
 		refs = append(refs, record.Ref{Kind: d.Bookings.Kind().Name, ID: req.ID})
 	}
 	err := d.Recalling(func(lookup bool) error {
-		m, s, err := d.look(ctx, account, &req, refs, lookup)
-		if err != nil {
+		for alone := alone && lookup; ; alone = false {
+			m, s, err := d.look(ctx, account, &req, refs, lookup, alone)
+			if err != nil {
+				return err
+			}
+			rec, seen, err := d.Bookings.In(m.Seen, account, req.ID)
+			if seen && err == nil {
+				there = &rec
+			}
+			if seen && fleet.CodeOf(err) != fleet.CodeNotFound {
+				return err
+			}
+			remembering := m.In(ctx)
+			if b, err = d.draft(remembering, account, req); err != nil {
+				return err
+			}
+			if alone && req.Fields.PickupLocationID == "" && b.PickupLocationID != "" {
+				continue // where the vehicle will be is not told by what its calendar was a moment ago
+			}
+			already = s
+			already.Vehicle, err = d.VehicleOf(remembering, account, b.VehicleID)
 			return err
 		}
-		rec, seen, err := d.Bookings.In(m.Seen, account, req.ID)
-		if seen && err == nil {
-			there = &rec
-		}
-		if seen && fleet.CodeOf(err) != fleet.CodeNotFound {
-			return err
-		}
-		remembering := m.In(ctx)
-		if b, err = d.draft(remembering, account, req); err != nil {
-			return err
-		}
-		already = s
-		already.Vehicle, err = d.VehicleOf(remembering, account, b.VehicleID)
-		return err
 	})
 	if err != nil {
 		return record.Record[record.Booking]{}, err
@@ -82,13 +87,12 @@ func (d *Desk) book(ctx context.Context, by record.Author, account fleet.Account
 }
 
 // look reads at once all that a booking needs, as far as its fields tell: the records that they name, the rate plans,
-// whether there is a do-not-rent list, and the calendar. With lookup what is in memory comes from there, and that there
-// is no list is known for certain once the hold was taken.
+// whether there is a do-not-rent list, and the calendar. With lookup what is in memory comes from there; alone, the
+// calendar too, and that there is no list is known for certain once the hold was taken.
 func (d *Desk) look(ctx context.Context, account fleet.AccountID, req *BookRequest, refs []record.Ref,
-	lookup bool) (*base.Memory, holding.AlreadyRead, error) {
+	lookup, alone bool) (*base.Memory, holding.AlreadyRead, error) {
 	m := base.NewMemory()
 	m.Lookup = lookup
-	alone := lookup && d.Store.FewInStep()
 	var s holding.AlreadyRead
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -161,13 +165,9 @@ func (d *Desk) open(ctx context.Context, by record.Author, account fleet.Account
 		return record.Record[record.Booking]{}, err
 	}
 	if s.Listed != nil {
-		listed, err := s.Listed()
-		if listed && err == nil {
-			err = errListed
-		}
-		if err != nil {
+		if listed, err := s.Listed(); listed || err != nil {
 			d.Holds.Withdraw(early, by, account, taken)
-			return record.Record[record.Booking]{}, err
+			return record.Record[record.Booking]{}, errors.Join(errListed, err)
 		}
 	}
 	b.Conflict = overlaps

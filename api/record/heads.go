@@ -23,6 +23,8 @@ type heads struct {
 	mu       sync.Mutex
 	accounts map[fleet.AccountID]*headsOf
 	bytes    int
+	looked   time.Time // when whoever looks asked last what is wanted
+	lost     time.Time // when all were let go of last
 }
 
 // headsOf are those of an account.
@@ -39,7 +41,7 @@ type headsOf struct {
 // head is a newest revision without its body.
 type head struct {
 	revision revision
-	body     []byte    // packed; nil if it is too large, or the record is archived
+	body     []byte    // packed; nil if it is too large then, or the record is archived
 	at       time.Time // when it was the newest
 }
 
@@ -47,10 +49,11 @@ type head struct {
 const (
 	mostHeads   = 32 << 20         // bytes of all together
 	headBytes   = 400              // that one takes beside its body, about
-	largestHead = 64 << 10         // bytes of a body that is packed
+	largestHead = 32 << 10         // bytes of a packed body
 	headsIdle   = 15 * time.Minute // after which those of an account for which nobody asks are let go
 	headsDoze   = 3 * time.Second  // after which what is lacking of it is not read, and nothing is told
 	headsPause  = 4                // times as long as some were read nothing is
+	headsAgain  = 5 * time.Second  // after all were let go of none are read
 )
 
 // Follow has the heads of some kinds known. It must be called before anything is read, by whoever then tells what comes
@@ -63,24 +66,21 @@ func (s *Store) Follow(kinds ...string) *Followed {
 // Followed is told what comes to the log.
 type Followed struct{ store *Store }
 
-// Followed returns the accounts and kinds of which it wants to be told, of an account that was not among them before,
+// Wanted returns the accounts and kinds of which it wants to be told, of an account that was not among them before,
 // what comes from now on; and whether anybody has asked lately.
-func (f *Followed) Followed() (accounts []uint64, kinds []string, asked bool) {
+func (f *Followed) Wanted() (accounts []uint64, kinds []string, asked bool) {
 	h := &f.store.heads
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.looked = time.Now()
 	for account, of := range h.accounts {
-		if time.Since(of.asked) > headsIdle {
-			h.drop(account)
-			continue
-		}
 		accounts = append(accounts, uint64(account))
-		asked = asked || time.Since(of.asked) < headsDoze
+		asked = asked || h.looked.Sub(of.asked) < headsDoze
 	}
 	return accounts, h.kinds, asked
 }
 
-// Told says what has come to the log since the look before, or earlier, of the accounts that were followed, by a look
+// Told says what has come to the log since the look before, or earlier, of the accounts that were wanted, by a look
 // that began at an instant.
 func (f *Followed) Told(accounts []uint64, began time.Time, came []query.Came) {
 	h, now := &f.store.heads, time.Now()
@@ -101,6 +101,10 @@ func (f *Followed) Told(accounts []uint64, began time.Time, came []query.Came) {
 		if of == nil {
 			continue
 		}
+		if now.Sub(of.asked) > headsIdle {
+			h.drop(fleet.AccountID(account))
+			continue
+		}
 		of.told, of.stood = now, began
 		if of.full {
 			clear(of.lacking)
@@ -117,6 +121,7 @@ func (f *Followed) Lost() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for account := range h.accounts {
+		h.lost = time.Now()
 		h.drop(account)
 	}
 }
@@ -158,8 +163,8 @@ func (h *heads) find(account fleet.AccountID, ref Ref, within time.Duration) (*r
 		return nil, time.Time{}
 	}
 	body, err := s2.Decode(nil, known.body)
-	if err != nil {
-		panic(err) // note packed it
+	if err != nil { // which note packed
+		return nil, time.Time{}
 	}
 	known.revision.body = string(body)
 	return &known.revision, known.at
@@ -167,13 +172,15 @@ func (h *heads) find(account fleet.AccountID, ref Ref, within time.Duration) (*r
 
 // note notes a revision that was the newest at an instant, and says whether there is room for it.
 func (h *heads) note(r *revision, at time.Time) (room bool) {
-	if !slices.Contains(h.kinds, r.kind) {
+	if !slices.Contains(h.kinds, r.kind) || !h.has(fleet.AccountID(r.account)) {
 		return false
 	}
 	one := head{revision: *r, at: at}
 	one.revision.body, one.revision.before = "", nil
-	if len(r.body) <= largestHead && r.archivedAt == nil {
-		one.body = s2.Encode(nil, []byte(r.body))
+	if r.archivedAt == nil {
+		if one.body = s2.Encode(nil, []byte(r.body)); len(one.body) > largestHead {
+			one.body = nil
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -202,16 +209,27 @@ func (h *heads) note(r *revision, at time.Time) (room bool) {
 	return true
 }
 
-// wantHeads says that somebody asks for heads of an account. Of one that nobody has asked for all are lacking.
+func (h *heads) has(account fleet.AccountID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.accounts[account] != nil
+}
+
+// wantHeads says that somebody asks for heads of an account. Of one that nobody has asked for all are lacking; it is
+// kept only while somebody looks.
 func (s *Store) wantHeads(account fleet.AccountID, kind string) {
-	h, now := &s.heads, time.Now()
+	h := &s.heads
 	if !slices.Contains(h.kinds, kind) {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := time.Now() // after any look that did not know of the account, so that nothing is kept that was read before
 	of := h.accounts[account]
 	if of == nil {
+		if now.Sub(h.looked) > headsDoze || now.Sub(h.lost) < headsAgain {
+			return
+		}
 		of = &headsOf{newest: make(map[Ref]head), told: now, lacking: make(map[Ref]bool), reading: true}
 		h.accounts[account] = of
 		go s.readHeads(account, of, true)
@@ -219,46 +237,49 @@ func (s *Store) wantHeads(account fleet.AccountID, kind string) {
 	of.asked = now
 }
 
-// readHeads reads what is lacking of an account, and first lists that if it is not known, until nothing is or there is
-// no room. Looks go on where it could not.
+// readHeads reads what is lacking of an account, and first lists that if it is not known, until nothing is, nobody asks
+// or there is no room.
 func (s *Store) readHeads(account fleet.AccountID, of *headsOf, list bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	err := error(nil)
-	if list {
-		err = s.listHeads(ctx, account, of)
-	}
 	h := &s.heads
-	for err == nil {
-		var some []writtenRef
-		h.mu.Lock()
-		for ref := range of.lacking {
-			if time.Since(of.asked) > headsDoze {
-				break
+	if list {
+		if err := s.listHeads(ctx, account, of); err != nil {
+			s.log.DebugContext(ctx, "heads could not be listed", "error", err)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.accounts[account] == of {
+				h.drop(account) // whoever asks next lists them
 			}
-			if some = append(some, writtenRef{account, ref}); len(some) == mostTogether {
-				break
-			}
+			return
 		}
-		h.mu.Unlock()
-		if len(some) == 0 {
+	}
+	for some := h.lackingOf(account, of); len(some) > 0; some = h.lackingOf(account, of) {
+		begun := time.Now()
+		if err := s.readSomeHeads(ctx, of, some, begun); err != nil {
+			s.log.DebugContext(ctx, "not all heads could be read", "error", err)
 			break
 		}
-		begun := time.Now()
-		if err = s.readSomeHeads(ctx, of, some, begun); err == nil {
-			select {
-			case <-time.After(headsPause * time.Since(begun)):
-			case <-ctx.Done():
-				err = ctx.Err()
-			}
-		}
-	}
-	if err != nil {
-		s.log.DebugContext(ctx, "not all heads could be read", "error", err)
+		time.Sleep(headsPause * time.Since(begun))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of.reading = false
+}
+
+// lackingOf returns some of what is lacking of an account that somebody asks for.
+func (h *heads) lackingOf(account fleet.AccountID, of *headsOf) (some []writtenRef) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.accounts[account] != of || time.Since(of.asked) > headsDoze {
+		return nil
+	}
+	for ref := range of.lacking {
+		if some = append(some, writtenRef{account, ref}); len(some) == mostTogether {
+			break
+		}
+	}
+	return some
 }
 
 // listHeads notes that all of an account are lacking.

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
 	s := &Store{}
 	followed := s.Follow(kind)
 	begin := func() *headsOf {
-		of := &headsOf{newest: map[Ref]head{}, lacking: map[Ref]bool{}, reading: true} // by nobody
+		of := &headsOf{newest: map[Ref]head{}, lacking: map[Ref]bool{}, asked: time.Now(), reading: true} // by nobody
 		s.heads.accounts[account] = of
 		return of
 	}
@@ -57,7 +56,9 @@ func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
 	note(1, 7, "seven", before) // written by this store while somebody was told
 	is(1, 0, "")
 
-	large := make([]byte, largestHead+1)
+	random := rand.NewChaCha8([32]byte{1})
+	large, body := make([]byte, largestHead+1), make([]byte, largestHead-200)
+	_, _ = random.Read(large)
 	note(2, 1, string(large), time.Now())
 	is(2, 0, "")
 	if of.lacking[Ref{kind, 2}] {
@@ -67,12 +68,6 @@ func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
 		s.heads.note(&revision{account: account + 1, kind: kind, id: 3, number: 1}, time.Now()) {
 		t.Error("what nobody asks for is kept")
 	}
-	if r, _ := s.heads.find(account, Ref{kind, 1}, 0); r != nil {
-		t.Error("what was the newest long ago counts as the newest")
-	}
-
-	random := rand.NewChaCha8([32]byte{1})
-	body := make([]byte, largestHead)
 	for id := uint64(10); ; id++ {
 		_, _ = random.Read(body)
 		if !note(id, 1, string(body), time.Now()) {
@@ -90,7 +85,15 @@ func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
 	if s.heads.bytes != 0 || len(s.heads.accounts) != 0 {
 		t.Errorf("%d bytes are left of %d accounts", s.heads.bytes, len(s.heads.accounts))
 	}
-	if accounts, _, asked := followed.Followed(); len(accounts) > 0 || asked {
-		t.Error(fmt.Sprint("somebody follows ", accounts))
+	if accounts, _, asked := followed.Wanted(); len(accounts) > 0 || asked {
+		t.Errorf("somebody wants to be told of %v", accounts)
 	}
+
+	begin()
+	note(4, 1, "old", time.Now().Add(-time.Hour))
+	is(4, 0, "")
+	followed.Told([]uint64{account + 1}, time.Now(), nil)
+	is(4, 0, "")
+	followed.Told([]uint64{account}, time.Now(), nil)
+	is(4, 1, "old")
 }

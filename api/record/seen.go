@@ -109,8 +109,9 @@ func (s *Seen) Body(ref Ref) (string, bool) {
 // Look sees one record, which may have many and large revisions. With recall it may be seen as it stood a moment ago,
 // if it is known: whoever refuses something by that looks again without.
 func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64, recall bool) (*Seen, error) {
-	s, ref, at := l.store, Ref{l.kind.Name, id}, time.Now()
+	s, ref := l.store, Ref{l.kind.Name, id}
 	var r *revision
+	var at time.Time
 	if recall {
 		s.wantHeads(account, ref.Kind)
 		if known, stood := s.heads.find(account, ref, s.fresh()); known != nil {
@@ -119,6 +120,7 @@ func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64, r
 	}
 	if r == nil {
 		var err error
+		at = time.Now()
 		if r, err = s.newest(ctx, uint64(account), ref.Kind, id); err != nil {
 			return nil, err
 		}

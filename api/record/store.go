@@ -176,10 +176,10 @@ func (s *Store) Moment() time.Duration {
 	return moment
 }
 
-// FewInStep says that not many were under way together within a second. Then each may spare itself a step for which it
-// knows beforehand what is read; of many those who did would come to the next alone.
+// FewInStep says that not many are under way together, or were within a second. Then each may spare itself a step for
+// which it knows beforehand what is read; of many those who did would come to the next alone.
 func (s *Store) FewInStep() bool {
-	return time.Now().UnixNano()-s.manySince.Load() > int64(time.Second)
+	return s.inStep.Load() < manyInStep && time.Now().UnixNano()-s.manySince.Load() > int64(time.Second)
 }
 
 // mayShare says that the first revision of a record that is created may be inserted together with others: its id is of

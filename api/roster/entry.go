@@ -27,7 +27,7 @@ type entry struct {
 
 	mu      sync.Mutex   // of whoever makes the next view
 	pending []inserted   // that looks found before there was a view
-	ahead   []tableAhead // the same of the log
+	ahead   []query.Came // the same of the log
 	large   bool         // it is more than there is room for, and keeps its place so that it is not loaded again and again
 }
 
@@ -44,9 +44,6 @@ type inserted struct {
 	held     *query.Held
 	archived bool
 }
-
-// tableAhead is a revision that came to the log.
-type tableAhead struct{ id, revision uint64 }
 
 // begin begins to load the records of an account and a kind, unless somebody else did.
 func (r *Roster) begin(k *kind, account fleet.AccountID) *entry {
@@ -95,7 +92,7 @@ func (r *Roster) load(e *entry, began int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
 	defer cancel()
 	var all []*query.Held
-	var ahead []tableAhead
+	var ahead []query.Came
 	size := int64(0)
 	defer func() { r.loading.Add(-size) }()
 	of := query.HeldOf{Accounts: []uint64{uint64(e.account)}}
@@ -122,7 +119,7 @@ func (r *Roster) load(e *entry, began int64) {
 	}
 	if err == nil { // what was written to the log alone before any look
 		err = query.EachCame(ctx, r.db, of.Accounts, []string{e.kind.name}, 0, func(c query.Came) {
-			ahead = append(ahead, tableAhead{c.ID, c.Revision})
+			ahead = append(ahead, c)
 		})
 	}
 	if err != nil {
@@ -318,11 +315,11 @@ func (v *view) list(l *query.Listing, req query.ListRequest) (query.ListPage, bo
 
 // told returns the view after revisions came to the log; fresh says that they came since it was loaded, so that one of
 // a record that it does not have may be of one that it is about to get.
-func (v *view) told(some []tableAhead, fresh bool) *view {
+func (v *view) told(some []query.Came, fresh bool) *view {
 	next := v
 	for _, a := range some {
-		h := v.table.get(a.id)
-		if h == nil && !fresh || h != nil && h.Revision >= a.revision || next.ahead[a.id] >= a.revision {
+		h := v.table.get(a.ID)
+		if h == nil && !fresh || h != nil && h.Revision >= a.Revision || next.ahead[a.ID] >= a.Revision {
 			continue
 		}
 		if next == v {
@@ -331,7 +328,7 @@ func (v *view) told(some []tableAhead, fresh bool) *view {
 				next.ahead = map[uint64]uint64{}
 			}
 		}
-		next.ahead[a.id] = a.revision
+		next.ahead[a.ID] = a.Revision
 	}
 	return next
 }
@@ -362,9 +359,7 @@ func (r *Roster) lookAt(ctx context.Context, began int64) error {
 			return err
 		}
 	}
-	if err := r.tell(ctx, seen[logTable], parts[logTable], began); err != nil {
-		return err
-	}
+	r.tell(ctx, seen[logTable], parts[logTable], began)
 	for _, k := range r.names {
 		if err := r.lookAtKind(ctx, k, seen[k.listing.Table], parts[k.listing.Table], began); err != nil {
 			return err
@@ -568,10 +563,10 @@ func (r *Roster) lookAtLog(ctx context.Context, now known, parts []part) error {
 		account fleet.AccountID
 		kind    string
 	}
-	found := map[owner][]tableAhead{}
+	found := map[owner][]query.Came{}
 	err := query.EachCame(ctx, r.db, accounts, kinds, first, func(c query.Came) {
 		of := owner{c.Account, c.Kind}
-		found[of] = append(found[of], tableAhead{c.ID, c.Revision})
+		found[of] = append(found[of], c)
 	})
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 
 // Follower is told what comes to the log.
 type Follower interface {
-	// Followed are the accounts and the kinds that it wants to be told of, of an account that it names for the first time,
+	// Wanted are the accounts and the kinds that it wants to be told of, of an account that it names for the first time,
 	// what comes from then on; and whether anybody asks, or it can wait.
-	Followed() (accounts []uint64, kinds []string, asked bool)
+	Wanted() (accounts []uint64, kinds []string, asked bool)
 	// Told says what has come to the log since the look before, of the accounts that it named: by a look that began at an
 	// instant, so that whatever else it knows of them stood then. There may be some that came earlier.
 	Told(accounts []uint64, began time.Time, came []query.Came)
@@ -30,35 +30,32 @@ type following struct {
 const tellEvery = 500 * time.Millisecond
 
 // Follow has a follower told what comes to the log, while somebody asks for anything. It must be called before that.
-func (r *Roster) Follow(f Follower) {
-	if r != nil {
-		r.following = &following{Follower: f}
-	}
-}
+func (r *Roster) Follow(f Follower) { r.following = &following{Follower: f} }
 
-// tell tells the follower what has come to the log.
-func (r *Roster) tell(ctx context.Context, now known, parts []part, began int64) error {
+// tell tells the follower what has come to the log. Where that cannot be read nothing that it knows counts any more.
+func (r *Roster) tell(ctx context.Context, now known, parts []part, began int64) {
 	f := r.following
-	if f == nil || f.seen.spans != nil && began-f.began < int64(tellEvery) {
-		return nil
+	if f == nil || f.began != 0 && began-f.began < int64(tellEvery) {
+		return
 	}
-	accounts, kinds, asked := f.Followed()
+	accounts, kinds, asked := f.Wanted()
 	if len(accounts) > 0 && !asked {
-		return nil
+		return
 	}
 	first, _, other := f.seen.since(&now, parts)
-	if other || f.seen.spans == nil {
-		f.Lost()
-		accounts, first = nil, 0
-	}
+	lost := other || f.seen.spans == nil
 	var came []query.Came
-	if first != 0 && len(accounts) > 0 {
+	if !lost && first != 0 && len(accounts) > 0 {
 		err := query.EachCame(ctx, r.db, accounts, kinds, first, func(c query.Came) { came = append(came, c) })
-		if err != nil {
-			return err
+		if lost = err != nil; lost {
+			r.metrics.failed.Inc()
+			r.log.Debug("what came to the log could not be told", "error", err)
 		}
 	}
-	f.Told(accounts, r.start.Add(time.Duration(began-1)), came)
+	if lost {
+		f.Lost()
+	} else {
+		f.Told(accounts, r.start.Add(time.Duration(began-1)), came)
+	}
 	f.seen, f.began = now, began
-	return nil
 }

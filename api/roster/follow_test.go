@@ -19,7 +19,7 @@ type follower struct {
 	lost     int
 }
 
-func (f *follower) Followed() ([]uint64, []string, bool) {
+func (f *follower) Wanted() ([]uint64, []string, bool) {
 	return f.accounts, []string{"calendar"}, !f.quiet
 }
 
@@ -48,7 +48,7 @@ func TestAFollowerIsToldWhatComesToTheLog(t *testing.T) {
 	look := func(want ...query.Came) {
 		t.Helper()
 		r.following.began -= int64(tellEvery)
-		before := time.Now()
+		before, lost := time.Now(), f.lost
 		f.told = nil
 		if err := r.lookAt(t.Context(), r.clock()); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestAFollowerIsToldWhatComesToTheLog(t *testing.T) {
 				t.Errorf("%+v was not told, but %+v", one, f.told)
 			}
 		}
-		if !f.quiet && f.began.Before(before) {
+		if !f.quiet && f.lost == lost && f.began.Before(before) {
 			t.Errorf("a look that began %s ago tells what stands now", time.Since(f.began))
 		}
 	}

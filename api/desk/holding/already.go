@@ -10,7 +10,7 @@ type AlreadyRead struct {
 	Calendar *record.Seen
 	// Vehicle is the vehicle of the hold, for its class and place; nil if it was not read.
 	Vehicle *record.Record[record.Vehicle]
-	// Listed tells, when it is known, whether anybody of the account may be on the do-not-rent list, where what was read
-	// goes by that nobody is; nil if that is known.
+	// Listed waits for the answer whether anybody of the account may be on the do-not-rent list; nil if that was known
+	// before.
 	Listed func() (bool, error)
 }
