@@ -67,13 +67,18 @@ func (s *Store) Follow(kinds ...string) *Followed {
 type Followed struct{ store *Store }
 
 // Wanted returns the accounts and kinds of which it wants to be told, of an account that was not among them before,
-// what comes from now on; and whether anybody has asked lately.
+// what comes from now on; and whether anybody has asked lately. It lets go of those for which nobody has asked for
+// long, or the first look after a long sleep would have to read all that came to the log meanwhile.
 func (f *Followed) Wanted() (accounts []uint64, kinds []string, asked bool) {
 	h := &f.store.heads
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked = time.Now()
 	for account, of := range h.accounts {
+		if h.looked.Sub(of.asked) > headsIdle {
+			h.drop(account)
+			continue
+		}
 		accounts = append(accounts, uint64(account))
 		asked = asked || h.looked.Sub(of.asked) < headsDoze
 	}
@@ -99,10 +104,6 @@ func (f *Followed) Told(accounts []uint64, began time.Time, came []query.Came) {
 	for _, account := range accounts {
 		of := h.accounts[fleet.AccountID(account)]
 		if of == nil {
-			continue
-		}
-		if now.Sub(of.asked) > headsIdle {
-			h.drop(fleet.AccountID(account))
 			continue
 		}
 		of.told, of.stood = now, began

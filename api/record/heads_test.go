@@ -96,4 +96,8 @@ func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
 	is(4, 0, "")
 	followed.Told([]uint64{account}, time.Now(), nil)
 	is(4, 1, "old")
+	s.heads.accounts[account].asked = time.Now().Add(-headsIdle - time.Second)
+	if accounts, _, _ := followed.Wanted(); len(accounts) > 0 || s.heads.bytes != 0 {
+		t.Errorf("%v are wanted, and %d bytes kept, long after anybody asked", accounts, s.heads.bytes)
+	}
 }
