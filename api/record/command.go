@@ -44,15 +44,13 @@ func (s *Store) Another(by Author, taken uint64) uint64 {
 	return max(hash.Sum64()>>1, 1)
 }
 
-// Own returns ErrTaken if a record that exists was made by another command than the author's. An author without a
-// command owns what it finds.
-func (l *Log[T]) Own(ctx context.Context, by Author, account fleet.AccountID, id uint64) error {
+func (l *kindLog) own(ctx context.Context, by Author, account fleet.AccountID, id uint64) error {
 	if by.Command == 0 {
 		return nil
 	}
-	first, err := l.store.writerOf(ctx, &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1})
+	first, err := l.store.writerOf(ctx, &revision{account: uint64(account), kind: l.name, id: id, number: 1})
 	if err != nil {
-		return fmt.Errorf("read who made %s: %w", l.name(id), err)
+		return fmt.Errorf("read who made %s: %w", l.named(id), err)
 	}
 	if commandOf(first) != by.Command {
 		return ErrTaken
@@ -81,17 +79,14 @@ func refused(err error) bool {
 		fleet.CodeOf(err))
 }
 
-// AlreadyDone returns the record as it stands in the place of a refusal, if what stands was written by an earlier
-// attempt of the command that is repeated; otherwise it returns the refusal. It is for commands that judge a record
-// before they write it.
-func (l *Log[T]) AlreadyDone(ctx context.Context, refusal error, by Author, account fleet.AccountID,
-	id uint64) (Record[T], error) {
+func (l *kindLog) alreadyDone(ctx context.Context, refusal error, by Author, account fleet.AccountID,
+	id uint64) (Record[any], error) {
 	if !by.Again || !refused(refusal) {
-		return Record[T]{}, refusal
+		return Record[any]{}, refusal
 	}
-	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
+	r, err := l.store.newest(ctx, uint64(account), l.name, id)
 	if err != nil || r == nil || !by.wrote(r) {
-		return Record[T]{}, refusal // which is certain, whatever became of the reading
+		return Record[any]{}, refusal // which is certain, whatever became of the reading
 	}
 	return l.record(r)
 }

@@ -18,32 +18,43 @@ type kept struct {
 	made   any   // the one that a draft made the revision of; nil of one that was read
 }
 
-// decode reads the body of a revision into what its caller may change.
-func decode[T any](r *revision, into *T) error {
+// decode reads the body of a revision into what its caller may change, a pointer.
+func decode(r *revision, into any) error {
 	if r.kept == nil {
 		return json.Unmarshal([]byte(r.body), into)
 	}
-	body, err := sharedBody[T](r)
+	to := reflect.ValueOf(into).Elem()
+	body, err := r.shared(to.Type())
 	if err == nil {
-		*into = Copied(*body)
+		to.Set(reflect.ValueOf(body).Elem())
+		unshare(to)
 	}
 	return err
 }
 
 // sharedBody reads the body of a revision into what nobody may change: all who read that of a draft share it.
 func sharedBody[T any](r *revision) (*T, error) {
+	body, err := r.shared(reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	return body.(*T), nil
+}
+
+// shared returns a pointer to the body, of a type.
+func (r *revision) shared(of reflect.Type) (any, error) {
 	if r.kept == nil {
-		body := new(T)
+		body := reflect.New(of).Interface()
 		return body, json.Unmarshal([]byte(r.body), body)
 	}
 	r.kept.mu.Lock()
 	defer r.kept.mu.Unlock()
-	for _, one := range r.kept.bodies {
-		if body, ok := one.(*T); ok {
+	for _, body := range r.kept.bodies {
+		if reflect.TypeOf(body).Elem() == of {
 			return body, nil
 		}
 	}
-	body := new(T)
+	body := reflect.New(of).Interface()
 	if err := json.Unmarshal([]byte(r.body), body); err != nil {
 		return nil, err
 	}
@@ -95,6 +106,15 @@ func (r *revision) unaltered() (bool, error) {
 func Copied[T any](body T) T {
 	unshare(reflect.ValueOf(&body).Elem())
 	return body
+}
+
+// copied is Copied of what a pointer points to.
+func copied(body any) any {
+	from := reflect.ValueOf(body).Elem()
+	to := reflect.New(from.Type())
+	to.Elem().Set(from)
+	unshare(to.Elem())
+	return to.Interface()
 }
 
 // unshare gives a value that can be set copies of all that it refers to. What is not exported, as in a time.Time,

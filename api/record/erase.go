@@ -17,48 +17,34 @@ import (
 // ActionErase is the action of the revision that an erasure leaves.
 const ActionErase = "erase"
 
-// Erase wipes a record (see Wipe) and takes what it held out of its earlier revisions and out of its current
-// table, which is named. The numbers, times and authors of its revisions stay, so that its history has no gap. It
-// can be repeated.
-func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, table string, id uint64,
-	wipe func(*T)) error {
-	if _, err := l.Wipe(ctx, by, account, id, wipe); err != nil {
-		return err
-	}
-	return l.Forget(ctx, account, table, id)
-}
-
-// Wipe writes a revision that ends a record, archived or not, with what wipe leaves in its body. One that says the same
-// is not written twice. It releases no claims: a release would tell the value again, and arrive late at worst. Forget
-// removes them, and until then they are those of a record that does not hold the values, which lapse.
-func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, id uint64,
-	wipe func(*T)) (Record[T], error) {
+func (l *kindLog) wipe(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	wipe func(any)) (Record[any], error) {
 	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
 	defer cancel()
 	for {
 		if err := ctx.Err(); err != nil {
-			return Record[T]{}, unavailable("erase "+l.name(id), err)
+			return Record[any]{}, unavailable("erase "+l.named(id), err)
 		}
-		old, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
+		old, err := l.store.newest(ctx, uint64(account), l.name, id)
 		if err != nil {
-			return Record[T]{}, unavailable("erase "+l.name(id), err)
+			return Record[any]{}, unavailable("erase "+l.named(id), err)
 		}
 		if old == nil {
-			return Record[T]{}, l.notFound(id)
+			return Record[any]{}, l.notFound(id)
 		}
 		rec, err := l.record(old)
 		if err != nil {
 			return rec, err
 		}
-		wipe(&rec.Body)
+		wipe(rec.Body)
 		text, err := json.Marshal(rec.Body)
 		if err != nil {
-			return rec, fmt.Errorf("encode %s: %w", l.kind.Name, err)
+			return rec, fmt.Errorf("encode %s: %w", l.name, err)
 		}
 		if old.action == ActionErase && old.body == string(text) {
 			// Whoever wrote it may have died before its table knew it.
 			if err := l.store.feed(ctx, old); err != nil {
-				return rec, unavailable("erase "+l.name(id), err)
+				return rec, unavailable("erase "+l.named(id), err)
 			}
 			return l.record(old)
 		}
@@ -76,57 +62,53 @@ func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, i
 		case err == nil:
 			return l.record(r)
 		case !errors.Is(err, errLost):
-			return rec, unavailable("erase "+l.name(id), err)
+			return rec, unavailable("erase "+l.named(id), err)
 		}
 	}
 }
 
-// Forget takes the bodies of records that were wiped out of their earlier revisions and out of their current table, and
-// their values out of the claims on them. It returns when the bytes are out of the parts that are read.
-func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
-	if err := l.ForgetEarlier(ctx, account, table, ids...); err != nil {
+func (l *kindLog) forget(ctx context.Context, account fleet.AccountID, table string, ids []uint64) error {
+	if err := l.forgetEarlier(ctx, account, table, ids); err != nil {
 		return err
 	}
-	return l.forget(ctx, account, ids, schemas.Query("claims_forget_releases"), schemas.Query("claims_forget"))
+	return l.forgetBy(ctx, account, ids, schemas.Query("claims_forget_releases"), schemas.Query("claims_forget"))
 }
 
-// ForgetEarlier is Forget for records that go on: what the newest revision claims stays claimed.
-func (l *Log[T]) ForgetEarlier(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
-	return l.forget(ctx, account, ids, schemas.Query("record_forget"),
+func (l *kindLog) forgetEarlier(ctx context.Context, account fleet.AccountID, table string, ids []uint64) error {
+	return l.forgetBy(ctx, account, ids, schemas.Query("record_forget"),
 		strings.ReplaceAll(schemas.Query("rows_forget"), "/*table*/", table))
 }
 
-func (l *Log[T]) forget(ctx context.Context, account fleet.AccountID, ids []uint64, statements ...string) error {
+func (l *kindLog) forgetBy(ctx context.Context, account fleet.AccountID, ids []uint64, statements ...string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	defer l.store.tell(uint64(account), l.kind.Name)
-	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
+	defer l.store.tell(uint64(account), l.name)
+	args := []any{clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.name),
 		clickhouse.Named("ids", slices.Clone(ids))}
 	for _, text := range statements {
 		if err := l.store.db.Exec(ctx, text, args...); err != nil {
-			return fmt.Errorf("forget %s: %w", l.kind.Name, err)
+			return fmt.Errorf("forget %s: %w", l.name, err)
 		}
 	}
 	return nil
 }
 
-// Everything returns what was ever written in some records, in order of record and revision. Bodies that were
-// forgotten are zero.
-func (l *Log[T]) Everything(ctx context.Context, account fleet.AccountID, ids ...uint64) ([]T, error) {
+func (l *kindLog) everything(ctx context.Context, account fleet.AccountID, ids []uint64) ([]any, error) {
 	args := []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.name),
 		clickhouse.Named("ids", append([]uint64{}, ids...)),
 	}
-	doing := "read revisions of " + l.kind.Name
+	doing := "read revisions of " + l.name
 	return schemas.AllRows(ctx, l.store.db, doing, schemas.Query("record_bodies"), args,
-		func(body *T, row schemas.Row) error {
+		func(body *any, row schemas.Row) error {
 			var text string
 			if err := row.Scan(&text); err != nil {
 				return err
 			}
-			if err := json.Unmarshal([]byte(text), body); err != nil {
-				return fmt.Errorf("decode %s: %w", l.kind.Name, err)
+			*body = l.fresh()
+			if err := json.Unmarshal([]byte(text), *body); err != nil {
+				return fmt.Errorf("decode %s: %w", l.name, err)
 			}
 			return nil
 		})

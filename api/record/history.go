@@ -36,16 +36,14 @@ type Change struct {
 	New  any
 }
 
-// History returns revisions of a record, newest first: at most limit of those below a revision (0 starts at the
-// newest), and the revision to go on below, zero at the end. A record that does not exist is not found.
-func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below uint64,
+func (l *kindLog) history(ctx context.Context, account fleet.AccountID, id, below uint64,
 	limit int) ([]Revision, uint64, error) {
 	start := below
 	if start == 0 {
 		start = math.MaxUint64
 	}
 	// One more than asked for: its body is what the last one shown is compared with.
-	all, err := l.store.revisions(ctx, uint64(account), l.kind.Name, id, start, limit+1)
+	all, err := l.store.revisions(ctx, uint64(account), l.name, id, start, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -65,11 +63,11 @@ func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below
 		}
 		changes, err := l.changes(before, r.body)
 		if err != nil {
-			return nil, 0, fmt.Errorf("compare revisions of %s: %w", l.name(id), err)
+			return nil, 0, fmt.Errorf("compare revisions of %s: %w", l.named(id), err)
 		}
 		history[i] = Revision{Number: r.number, At: r.at.UTC(), Action: r.action, Actor: r.actor, RequestID: r.requestID,
 			Changes: changes}
-		if l.kind.Hidden == nil {
+		if l.hidden == nil {
 			history[i].Body = r.body
 		}
 	}
@@ -92,7 +90,7 @@ func (s *Store) revisions(ctx context.Context, account uint64, kind string, id, 
 		})
 }
 
-func (l *Log[T]) changes(before, after string) ([]Change, error) {
+func (l *kindLog) changes(before, after string) ([]Change, error) {
 	var a, b map[string]any
 	if err := json.Unmarshal([]byte(before), &a); err != nil {
 		return nil, err
@@ -103,7 +101,7 @@ func (l *Log[T]) changes(before, after string) ([]Change, error) {
 	changes := compare("", a, b, nil)
 	for i, c := range changes {
 		top, _, _ := strings.Cut(c.Path[1:], "/")
-		if slices.Contains(l.kind.Hidden, top) {
+		if slices.Contains(l.hidden, top) {
 			changes[i].Old, changes[i].New = nil, nil
 		}
 	}

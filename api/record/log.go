@@ -2,27 +2,48 @@ package record
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/motorpool/fleet"
 )
 
-// Log reads and writes the records of one kind.
+// Log reads and writes the records of one kind. What it does is kindLog's, compiled once and not for each type.
 type Log[T any] struct {
-	store *Store
-	kind  Kind[T]
+	kind Kind[T]
+	of   *kindLog
 }
 
 // NewLog returns the log of a kind.
 func NewLog[T any](store *Store, kind Kind[T]) *Log[T] {
 	store.prefixes.Store(kind.Name, kind.Prefix)
-	return &Log[T]{store: store, kind: kind}
+	of := &kindLog{store: store, name: kind.Name, prefix: kind.Prefix, letter: kind.Letter, hidden: kind.Hidden,
+		fresh: func() any { return new(T) }}
+	if kind.Claims != nil {
+		of.claimed = func(body any) []Claim { return kind.Claims(body.(*T)) }
+	}
+	return &Log[T]{kind: kind, of: of}
+}
+
+// typed returns a record of kindLog as one of its type.
+func typed[T any](r Record[any], err error) (Record[T], error) {
+	rec := Record[T]{Account: r.Account, ID: r.ID, Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		ArchivedAt: r.ArchivedAt}
+	if body, ok := r.Body.(*T); ok {
+		rec.Body = *body
+	}
+	return rec, err
+}
+
+// untyped returns what changes a record of kindLog as mutate does one of its type; nil for nil.
+func untyped[T any](mutate func(*Record[T]) error) func(*Record[any]) error {
+	if mutate == nil {
+		return nil
+	}
+	return func(r *Record[any]) error {
+		rec, _ := typed[T](*r, nil)
+		err := mutate(&rec)
+		*r.Body.(*T) = rec.Body
+		return err
+	}
 }
 
 // Kind returns the description of the kind.
@@ -31,22 +52,12 @@ func (l *Log[T]) Kind() Kind[T] { return l.kind }
 // Get returns the newest revision of a record, archived or not. A record that does not exist, or that belongs to
 // another account, is a *fleet.Error of the code fleet.CodeNotFound.
 func (l *Log[T]) Get(ctx context.Context, account fleet.AccountID, id uint64) (Record[T], error) {
-	r, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
-	if err != nil {
-		return Record[T]{}, err
-	}
-	if r == nil {
-		return Record[T]{}, l.notFound(id)
-	}
-	return l.record(r)
+	return typed[T](l.of.get(ctx, account, id))
 }
 
 // Recall is Get for what is only looked up: from memory, if it is there. Whoever refuses something by it gets it first.
 func (l *Log[T]) Recall(ctx context.Context, account fleet.AccountID, id uint64) (Record[T], error) {
-	if r := l.store.recall(ctx, account, Ref{l.kind.Name, id}); r != nil {
-		return l.record(r)
-	}
-	return l.Get(ctx, account, id)
+	return typed[T](l.of.recall(ctx, account, id))
 }
 
 // Create writes the first revision of a record under an id that the caller got from Store.NextID, or reserved
@@ -55,14 +66,8 @@ func (l *Log[T]) Recall(ctx context.Context, account fleet.AccountID, id uint64)
 // id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	create := l.Ensure
-	if !by.Again && l.store.Young(id) {
-		create = l.CreateSeen
-	}
-	rec, fresh, err := create(ctx, by, account, id, body)
-	if err == nil && !fresh {
-		err = l.Own(ctx, by, account, id)
-	}
+	found, fresh, err := l.of.create(ctx, by, account, id, &body)
+	rec, err := typed[T](found, err)
 	return rec, fresh, err
 }
 
@@ -70,88 +75,45 @@ func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID,
 // already: whoever made it, it is the one that is meant. The second result says whether it was made now.
 func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	if found, err := l.Get(ctx, account, id); fleet.CodeOf(err) != fleet.CodeNotFound {
-		return found, false, err
-	}
-	return l.EnsureSeen(ctx, by, account, id, body)
+	found, fresh, err := l.of.ensure(ctx, by, account, id, &body)
+	rec, err := typed[T](found, err)
+	return rec, fresh, err
 }
 
 // New writes the first revision of a record under an id that it chooses itself. A repeated call makes another record.
 func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
-	by.Command = NewCommand()
-	for {
-		if rec, err := l.newOnce(ctx, by, account, body); !errors.Is(err, ErrTaken) {
-			return rec, err
-		}
-	}
-}
-
-func (l *Log[T]) newOnce(ctx context.Context, by Author, account fleet.AccountID, body T) (Record[T], error) {
-	id, over := l.store.DrawID()
-	defer over()
-	rec, _, err := l.Create(ctx, by, account, id, body)
-	return rec, err
+	return typed[T](l.of.createNew(ctx, by, account, &body))
 }
 
 // EnsureSeen is Ensure for a caller who has seen a moment ago that there is no record with that id: so lately that the
 // server still knows the token of one that was made since.
 func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	return l.ensureSeen(ctx, by, account, id, body, false)
+	found, fresh, err := l.of.ensureSeen(ctx, by, account, id, &body, false)
+	rec, err := typed[T](found, err)
+	return rec, fresh, err
 }
 
 // CreateSeen is Create for a caller who has seen a moment ago, as EnsureSeen says, that there is no record with that
 // id, and who looks itself whose one is that it finds all the same.
 func (l *Log[T]) CreateSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	return l.ensureSeen(ctx, by, account, id, body, l.store.mayShare(by, id))
+	found, fresh, err := l.of.createSeen(ctx, by, account, id, &body)
+	rec, err := typed[T](found, err)
+	return rec, fresh, err
 }
 
-// ensureSeen is EnsureSeen; with share the insert is shared, unless too little time is left for that.
-func (l *Log[T]) ensureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64, body T,
-	share bool) (Record[T], bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
-	defer cancel()
-	if err := l.number(ctx, account, &body, 1); err != nil {
-		return Record[T]{}, false, err
+// CreateMany writes the first revisions of new records, of which the ids come from Store.NextIDOfMany, or are named by
+// what they are of, and returns the error of each, nil for those that were made. It promises what Create does for each
+// of them, and costs a fraction: what can be read and written together is, and only claims on unique values, but for
+// those of fields of which many are taken together, are single inserts, as each of them must be able to lose. The
+// records do not stand or fall together. Where an id is taken, ids has another one afterwards.
+func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
+	some := make([]any, len(bodies))
+	for i := range bodies {
+		some[i] = &bodies[i]
 	}
-	held, err := l.takeAll(ctx, account, id, l.claims(&body))
-	if err != nil {
-		l.releaseUnheld(ctx, account, id, held)
-		return Record[T]{}, false, err
-	}
-	r, err := l.first(by, account, id, &body, millis(l.store.now()))
-	if err != nil {
-		return Record[T]{}, false, err
-	}
-	r.shares = share
-	switch err := l.store.append(ctx, r, l.decided(&body), "", nil); {
-	case err == nil:
-		rec, err := l.record(r)
-		return rec, true, err
-	case errors.Is(err, ErrTaken):
-		l.releaseUnheld(ctx, account, id, held)
-		return Record[T]{}, false, err
-	case errors.Is(err, errLost):
-		// The same creation, repeated at the same time, whose result this is; or another one, which wants none of the values
-		// that it does not have.
-		l.releaseUnheld(ctx, account, id, held)
-		other, err := l.Get(ctx, account, id)
-		return other, false, err
-	default:
-		return Record[T]{}, false, unavailable("create "+l.name(id), err)
-	}
-}
-
-// first makes the first revision of a record.
-func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, at time.Time) (*revision, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
-	}
-	return &revision{account: uint64(account), kind: l.kind.Name, id: id, number: 1, action: ActionCreate,
-		at: at, createdAt: at,
-		actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text)}, nil
+	return l.of.createMany(ctx, by, account, ids, some)
 }
 
 // Update changes a record. mutate gets a copy of the newest revision and changes its body; it may run several times
@@ -160,280 +122,106 @@ func (l *Log[T]) first(by Author, account fleet.AccountID, id uint64, body *T, a
 // is a newer one. A change that changes nothing writes nothing. An archived record cannot be changed.
 func (l *Log[T]) Update(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64,
 	mutate func(*Record[T]) error) (Record[T], error) {
-	return l.decoded(l.write(ctx, by, account, id, expect, ActionUpdate, mutate, nil))
+	return typed[T](l.of.change(ctx, by, account, id, expect, ActionUpdate, untyped(mutate)))
 }
 
 // UpdateSeen is Update upon what the caller has seen a moment ago. Only if that leads to no new revision is the record
 // read again, and then what stands decides.
 func (l *Log[T]) UpdateSeen(ctx context.Context, seen *Seen, by Author, account fleet.AccountID, id uint64,
 	mutate func(*Record[T]) error) error {
-	_, err := l.write(ctx, by, account, id, 0, ActionUpdate, mutate,
-		seen.guess(account, Ref{l.kind.Name, id}, l.store.fresh()))
-	return err
+	return l.of.changeSeen(ctx, seen, by, account, id, untyped(mutate))
 }
 
 // Archive ends a record: it stays readable, holds no unique value any more, and cannot be changed. Archiving twice
 // is once. guard, if not nil, may refuse.
 func (l *Log[T]) Archive(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64,
 	guard func(*Record[T]) error) (Record[T], error) {
-	return l.decoded(l.write(ctx, by, account, id, expect, ActionArchive, guard, nil))
+	return typed[T](l.of.change(ctx, by, account, id, expect, ActionArchive, untyped(guard)))
 }
 
-func (l *Log[T]) decoded(r *revision, err error) (Record[T], error) {
-	if err != nil {
-		return Record[T]{}, err
-	}
-	return l.record(r)
+// Own returns ErrTaken if a record that exists was made by another command than the author's. An author without a
+// command owns what it finds.
+func (l *Log[T]) Own(ctx context.Context, by Author, account fleet.AccountID, id uint64) error {
+	return l.of.own(ctx, by, account, id)
 }
 
-// write writes the next revision of a record, and returns it, or the present one if nothing changes. guess, if not nil,
-// is what that is thought to be, else what this store wrote a moment ago. Only what a guess leads to that stands is an
-// answer; else the record is read.
-func (l *Log[T]) write(ctx context.Context, by Author, account fleet.AccountID, id, expect uint64, action string,
-	mutate func(*Record[T]) error, guess *revision) (*revision, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline)
-	defer cancel()
-	if guess == nil && l.store.draft == nil {
-		guess = l.store.guess(account, Ref{l.kind.Name, id})
-	}
-	if guess != nil && guess.archivedAt == nil && (expect == 0 || expect == guess.number) {
-		next, err := l.attempt(ctx, by, account, guess, false, action, mutate)
-		if err == nil && next != guess || fleet.CodeOf(err) == fleet.CodeUnavailable {
-			return next, err
-		}
-	}
-	for lost := 0; ; lost++ {
-		old, err := l.store.newest(ctx, uint64(account), l.kind.Name, id)
-		if err != nil {
-			return nil, unavailable("write "+l.name(id), err)
-		}
-		if old == nil {
-			return nil, l.notFound(id)
-		}
-		if expect != 0 && expect != old.number {
-			return nil, l.stale(id, old.number)
-		}
-		if old.archivedAt != nil {
-			if action == ActionArchive {
-				return old, nil
-			}
-			return nil, fleet.NewError(fleet.CodeConflict, "The "+l.name(id)+" is archived and cannot be changed.")
-		}
-		next, err := l.attempt(ctx, by, account, old, true, action, mutate)
-		if !errors.Is(err, errLost) {
-			return next, err
-		}
-		if expect != 0 {
-			return nil, l.stale(id, old.number+1)
-		}
-		// Many writers of one record would otherwise go on colliding in step.
-		select {
-		case <-ctx.Done():
-			return nil, unavailable("write "+l.name(id), ctx.Err())
-		case <-time.After(rand.N(time.Duration(lost+1) * 20 * time.Millisecond)):
-		}
-	}
+// AlreadyDone returns the record as it stands in the place of a refusal, if what stands was written by an earlier
+// attempt of the command that is repeated; otherwise it returns the refusal. It is for commands that judge a record
+// before they write it.
+func (l *Log[T]) AlreadyDone(ctx context.Context, refusal error, by Author, account fleet.AccountID,
+	id uint64) (Record[T], error) {
+	return typed[T](l.of.alreadyDone(ctx, refusal, by, account, id))
 }
 
-// attempt writes the revision after old, once, and returns it; it returns old if nothing changes. Upon what is not read
-// a record claims nothing anew: it may have ended, or been erased, and then nobody would take the claim back.
-func (l *Log[T]) attempt(ctx context.Context, by Author, account fleet.AccountID, old *revision, read bool,
-	action string, mutate func(*Record[T]) error) (*revision, error) {
-	rec, err := l.record(old)
-	if err != nil {
-		return nil, err
-	}
-	had := l.claims(&rec.Body)
-	if mutate != nil {
-		if err := mutate(&rec); err != nil {
-			if by.wrote(old) && refused(err) {
-				return old, nil
-			}
-			return nil, err
-		}
-	}
-	// What the gate of a draft comes to is encoded once, when it is written.
-	gate := l.store.draft != nil && l.store.draft.gate == Ref{old.kind, old.id}
-	var text []byte
-	if !gate {
-		if text, err = json.Marshal(rec.Body); err != nil {
-			return nil, fmt.Errorf("encode %s: %w", l.kind.Name, err)
-		}
-	}
-	at := millis(l.store.now())
-	if at.Before(old.at) {
-		at = old.at // the clock of another process may be ahead; time within a record never runs back
-	}
-	r := &revision{account: old.account, kind: old.kind, id: old.id, number: old.number + 1, action: action, at: at,
-		createdAt: old.createdAt, actor: by.Actor, requestID: by.RequestID, command: by.Command, body: string(text),
-		before: old}
-	wanted := l.claims(&rec.Body)
-	if action == ActionArchive {
-		r.archivedAt, wanted = &at, nil
-	} else if !gate && string(text) == old.body { // one that an older version wrote in another way gets one too many
-		return old, nil
-	}
-	if !read && len(without(wanted, had)) > 0 {
-		return nil, errLost
-	}
-	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
-	// release below then loses against that.
-	dropped, err := l.claimed(ctx, account, old.id, without(had, wanted))
-	if err != nil {
-		return nil, err
-	}
-	// Claims that come to nothing are left to lapse: another write of this very record may have made the same one.
-	if _, err := l.takeAll(ctx, account, old.id, without(wanted, had)); err != nil {
-		return nil, err
-	}
-	release := func() { l.releaseAll(ctx, account, dropped) }
-	switch err := l.store.append(ctx, r, l.decided(&rec.Body), old.body, release); {
-	case err == nil:
-		return r, nil
-	case errors.Is(err, errLost):
-		return nil, err
-	default:
-		return nil, unavailable("write "+l.name(old.id), err)
-	}
+// Look sees one record, which may have many and large revisions. With recall it may be seen as it stood a moment ago,
+// if it is known: whoever refuses something by that looks again without.
+func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64, recall bool) (*Seen, error) {
+	return l.of.look(ctx, account, id, recall)
 }
 
-// decided returns a copy of what a revision of a draft is to hold; nil where none is decided.
-func (l *Log[T]) decided(body *T) any {
-	if l.store.draft == nil {
-		return nil
+// In returns what Get would have returned when records were seen; false if this one was not among those asked for.
+func (l *Log[T]) In(seen *Seen, account fleet.AccountID, id uint64) (Record[T], bool, error) {
+	found, asked, err := l.of.in(seen, account, id)
+	rec, err := typed[T](found, err)
+	return rec, asked, err
+}
+
+// Unlisted returns those of some records, archived or not, that were written so lately that their table may not know
+// it yet, as they stand.
+func (l *Log[T]) Unlisted(ctx context.Context, account fleet.AccountID, ids []uint64) ([]Record[T], error) {
+	found, err := l.of.unlisted(ctx, account, ids)
+	var all []Record[T]
+	for _, r := range found {
+		rec, _ := typed[T](r, nil)
+		all = append(all, rec)
 	}
-	return new(Copied(*body))
+	return all, err
 }
 
-// takeAll claims values in a fixed order and returns those it got.
-func (l *Log[T]) takeAll(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
-	var held []taken
-	for _, c := range claims {
-		t, err := l.store.take(ctx, uint64(account), owner, c, func(account, id uint64) (bool, error) {
-			return l.holds(ctx, account, id, c)
-		})
-		if err != nil {
-			return held, err
-		}
-		held = append(held, t)
+// History returns revisions of a record, newest first: at most limit of those below a revision (0 starts at the
+// newest), and the revision to go on below, zero at the end. A record that does not exist is not found.
+func (l *Log[T]) History(ctx context.Context, account fleet.AccountID, id, below uint64,
+	limit int) ([]Revision, uint64, error) {
+	return l.of.history(ctx, account, id, below, limit)
+}
+
+// Erase wipes a record (see Wipe) and takes what it held out of its earlier revisions and out of its current
+// table, which is named. The numbers, times and authors of its revisions stay, so that its history has no gap. It
+// can be repeated.
+func (l *Log[T]) Erase(ctx context.Context, by Author, account fleet.AccountID, table string, id uint64,
+	wipe func(*T)) error {
+	if _, err := l.Wipe(ctx, by, account, id, wipe); err != nil {
+		return err
 	}
-	return held, nil
+	return l.Forget(ctx, account, table, id)
 }
 
-// claimed returns the present claims of a record on values.
-func (l *Log[T]) claimed(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
-	var held []taken
-	for _, c := range claims {
-		row, err := l.store.claim(ctx, c.account(uint64(account)), c.Field, c.Value)
-		if err != nil {
-			return nil, err
-		}
-		if row.ownedBy(uint64(account), owner) {
-			held = append(held, taken{claim: c, revision: row.revision})
-		}
+// Wipe writes a revision that ends a record, archived or not, with what wipe leaves in its body. One that says the same
+// is not written twice. It releases no claims: a release would tell the value again, and arrive late at worst. Forget
+// removes them, and until then they are those of a record that does not hold the values, which lapse.
+func (l *Log[T]) Wipe(ctx context.Context, by Author, account fleet.AccountID, id uint64,
+	wipe func(*T)) (Record[T], error) {
+	return typed[T](l.of.wipe(ctx, by, account, id, func(body any) { wipe(body.(*T)) }))
+}
+
+// Forget takes the bodies of records that were wiped out of their earlier revisions and out of their current table, and
+// their values out of the claims on them. It returns when the bytes are out of the parts that are read.
+func (l *Log[T]) Forget(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
+	return l.of.forget(ctx, account, table, ids)
+}
+
+// ForgetEarlier is Forget for records that go on: what the newest revision claims stays claimed.
+func (l *Log[T]) ForgetEarlier(ctx context.Context, account fleet.AccountID, table string, ids ...uint64) error {
+	return l.of.forgetEarlier(ctx, account, table, ids)
+}
+
+// Everything returns what was ever written in some records, in order of record and revision. Bodies that were
+// forgotten are zero.
+func (l *Log[T]) Everything(ctx context.Context, account fleet.AccountID, ids ...uint64) ([]T, error) {
+	found, err := l.of.everything(ctx, account, ids)
+	var all []T
+	for _, body := range found {
+		all = append(all, *body.(*T))
 	}
-	return held, nil
-}
-
-func (l *Log[T]) releaseAll(ctx context.Context, account fleet.AccountID, held []taken) {
-	// The write is decided; giving up its values must not fail because the caller's time is up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.store.cfg.Deadline)
-	defer cancel()
-	for _, t := range held {
-		l.store.release(ctx, uint64(account), t)
-	}
-}
-
-// releaseUnheld gives up those of the claims that the record under the id does not hold. What cannot be told lapses.
-func (l *Log[T]) releaseUnheld(ctx context.Context, account fleet.AccountID, id uint64, held []taken) {
-	held = slices.DeleteFunc(held, func(t taken) bool {
-		holds, err := l.holds(ctx, uint64(account), id, t.claim)
-		return holds || err != nil
-	})
-	l.releaseAll(ctx, account, held)
-}
-
-// holds says whether the newest revision of a record holds a value.
-func (l *Log[T]) holds(ctx context.Context, account, id uint64, c Claim) (bool, error) {
-	r, err := l.store.newest(ctx, account, l.kind.Name, id)
-	if err != nil || r == nil || r.archivedAt != nil {
-		return false, err
-	}
-	rec, err := l.record(r)
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(l.claims(&rec.Body), func(other Claim) bool {
-		return other.Field == c.Field && other.Value == c.Value
-	}), nil
-}
-
-func (l *Log[T]) claims(body *T) []Claim {
-	if l.kind.Claims == nil {
-		return nil
-	}
-	return l.kind.Claims(body)
-}
-
-func (l *Log[T]) record(r *revision) (Record[T], error) {
-	rec := Record[T]{Account: fleet.AccountID(r.account), ID: r.id, Revision: r.number, CreatedAt: r.createdAt.UTC(),
-		UpdatedAt: r.at.UTC()}
-	if r.archivedAt != nil {
-		rec.ArchivedAt = r.archivedAt.UTC()
-	}
-	if err := decode(r, &rec.Body); err != nil {
-		return rec, fmt.Errorf("decode %s revision %d: %w", l.name(r.id), r.number, err)
-	}
-	return rec, nil
-}
-
-func (l *Log[T]) name(id uint64) string {
-	return noun(l.kind.Name) + " " + fleet.FormatID(l.kind.Prefix, id)
-}
-
-func (l *Log[T]) notFound(id uint64) error {
-	return fleet.NewError(fleet.CodeNotFound, "There is no "+l.name(id)+".")
-}
-
-func (l *Log[T]) stale(id, newest uint64) error {
-	return fleet.NewError(fleet.CodeStale,
-		fmt.Sprintf("The %s is at revision %d by now. Read it again and repeat the change upon that.", l.name(id), newest))
-}
-
-// unavailable says that it is not known whether a write happened, which the caller may repeat.
-func unavailable(what string, err error) error {
-	return &outcomeError{what: what, cause: err}
-}
-
-// outcomeError is a write whose outcome is unknown. It unwraps both to what callers of the interface see and to the
-// cause.
-type outcomeError struct {
-	what  string
-	cause error
-}
-
-func (e *outcomeError) Error() string { return e.what + ": " + e.cause.Error() }
-
-func (e *outcomeError) Unwrap() []error {
-	return []error{fleet.NewError(fleet.CodeUnavailable,
-		"The store did not confirm the write in time. Look whether it happened before you repeat it, or use an Idempotency-Key."), e.cause}
-}
-
-// without returns the claims of a that are not in b.
-func without(a, b []Claim) []Claim {
-	var rest []Claim
-	for _, c := range a {
-		if !slices.ContainsFunc(b, func(o Claim) bool { return o.Field == c.Field && o.Value == c.Value }) {
-			rest = append(rest, c)
-		}
-	}
-	return rest
-}
-
-// noun writes a kind's name in words.
-func noun(kind string) string {
-	if kind == "api_key" {
-		return "API key"
-	}
-	return strings.ReplaceAll(kind, "_", " ")
+	return all, err
 }

@@ -21,17 +21,12 @@ const claimsAtOnce = 12
 // records follow.
 const manyMost = 100
 
-// CreateMany writes the first revisions of new records, of which the ids come from Store.NextIDOfMany, or are named by
-// what they are of, and returns the error of each, nil for those that were made. It promises what Create does for each
-// of them, and costs a fraction: what can be read and written together is, and only claims on unique values, but for
-// those of fields of which many are taken together, are single inserts, as each of them must be able to lose. The
-// records do not stand or fall together. Where an id is taken, ids has another one afterwards.
-func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
+func (l *kindLog) createMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []any) []error {
 	errs := make([]error, len(ids))
 	if l.store.draft != nil {
 		for i := range ids {
 			for {
-				if _, _, errs[i] = l.Create(ctx, by, account, ids[i], bodies[i]); !errors.Is(errs[i], ErrTaken) {
+				if _, _, errs[i] = l.create(ctx, by, account, ids[i], bodies[i]); !errors.Is(errs[i], ErrTaken) {
 					break
 				}
 				ids[i] = l.store.Another(by, ids[i])
@@ -55,7 +50,7 @@ type neededClaim struct {
 	won      bool
 }
 
-func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T,
+func (l *kindLog) createSome(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []any,
 	errs []error) {
 	wide, cancel := context.WithTimeout(ctx, l.store.cfg.Deadline+l.store.cfg.Abandoned/4)
 	defer cancel()
@@ -68,9 +63,9 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 	for i := range ids {
 		if good[i] {
 			var r *revision
-			err := l.number(wide, account, &bodies[i], len(ids)-i)
+			err := l.number(wide, account, bodies[i], len(ids)-i)
 			if err == nil {
-				r, err = l.first(by, account, ids[i], &bodies[i], at)
+				r, err = l.first(by, account, ids[i], bodies[i], at)
 			}
 			if errs[i] = err; err == nil {
 				all = append(all, r)
@@ -84,7 +79,7 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 	if err != nil {
 		for i := range good {
 			if good[i] && errs[i] == nil {
-				errs[i] = unavailable("create "+l.name(ids[i]), err)
+				errs[i] = unavailable("create "+l.named(ids[i]), err)
 			}
 		}
 	}
@@ -101,7 +96,7 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 			continue
 		}
 		for {
-			if _, _, errs[i] = l.Create(ctx, by, account, ids[i], bodies[i]); !errors.Is(errs[i], ErrTaken) {
+			if _, _, errs[i] = l.create(ctx, by, account, ids[i], bodies[i]); !errors.Is(errs[i], ErrTaken) {
 				break
 			}
 			ids[i] = l.store.Another(by, ids[i])
@@ -111,13 +106,13 @@ func (l *Log[T]) createSome(ctx context.Context, by Author, account fleet.Accoun
 
 // claimAll makes the claims of many records and says which of the records have all of theirs. A record asks for its
 // second value only when it has its first: of two records that want the same values one gets them all.
-func (l *Log[T]) claimAll(ctx context.Context, account fleet.AccountID, ids []uint64, bodies []T) ([]bool, error) {
+func (l *kindLog) claimAll(ctx context.Context, account fleet.AccountID, ids []uint64, bodies []any) ([]bool, error) {
 	good := make([]bool, len(ids))
 	claims := make([][]Claim, len(ids))
 	rounds := 0
 	for i := range bodies {
 		good[i] = true
-		claims[i] = l.claims(&bodies[i])
+		claims[i] = l.claims(bodies[i])
 		rounds = max(rounds, len(claims[i]))
 	}
 	for round := range rounds {

@@ -69,8 +69,8 @@ func (n *numbers) of(key numberSeries) *numberRange {
 }
 
 // number gives a body its number, if its kind has one and it has none yet; coming is how many more will follow at once.
-func (l *Log[T]) number(ctx context.Context, account fleet.AccountID, body *T, coming int) error {
-	b, ok := any(body).(interface{ numbered() *Numbered })
+func (l *kindLog) number(ctx context.Context, account fleet.AccountID, body any, coming int) error {
+	b, ok := body.(interface{ numbered() *Numbered })
 	if !ok || b.numbered().Number != "" {
 		return nil
 	}
@@ -78,18 +78,18 @@ func (l *Log[T]) number(ctx context.Context, account fleet.AccountID, body *T, c
 	if store.draft != nil {
 		store, block = store.draft.under, draftNumbers
 	}
-	r := store.numbers.of(numberSeries{account, l.kind.Name})
+	r := store.numbers.of(numberSeries{account, l.name})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next == r.end {
 		count := max(block, coming)
-		last, err := store.setAside(ctx, account, l.kind.Name, count)
+		last, err := store.setAside(ctx, account, l.name, count)
 		if err != nil {
 			return err
 		}
 		r.next, r.end = last-count+1, last+1
 	}
-	b.numbered().Number = l.kind.Letter + "-" + strconv.Itoa(r.next)
+	b.numbered().Number = l.letter + "-" + strconv.Itoa(r.next)
 	r.next++
 	return nil
 }

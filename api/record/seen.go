@@ -106,10 +106,8 @@ func (s *Seen) Body(ref Ref) (string, bool) {
 	return r.body, true
 }
 
-// Look sees one record, which may have many and large revisions. With recall it may be seen as it stood a moment ago,
-// if it is known: whoever refuses something by that looks again without.
-func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64, recall bool) (*Seen, error) {
-	s, ref := l.store, Ref{l.kind.Name, id}
+func (l *kindLog) look(ctx context.Context, account fleet.AccountID, id uint64, recall bool) (*Seen, error) {
+	s, ref := l.store, Ref{l.name, id}
 	var r *revision
 	var at time.Time
 	if recall {
@@ -149,31 +147,28 @@ func (s *Store) guess(account fleet.AccountID, ref Ref) *revision {
 	return known
 }
 
-// In returns what Get would have returned when records were seen; false if this one was not among those asked for.
-func (l *Log[T]) In(seen *Seen, account fleet.AccountID, id uint64) (Record[T], bool, error) {
-	ref := Ref{l.kind.Name, id}
+func (l *kindLog) in(seen *Seen, account fleet.AccountID, id uint64) (Record[any], bool, error) {
+	ref := Ref{l.name, id}
 	if seen == nil || seen.account != account || !seen.asked[ref] {
-		return Record[T]{}, false, nil
+		return Record[any]{}, false, nil
 	}
 	r := seen.revisions[ref]
 	if r == nil {
-		return Record[T]{}, true, l.notFound(id)
+		return Record[any]{}, true, l.notFound(id)
 	}
 	rec, err := l.record(r)
 	return rec, true, err
 }
 
-// Unlisted returns those of some records, archived or not, that were written so lately that their table may not know
-// it yet, as they stand.
-func (l *Log[T]) Unlisted(ctx context.Context, account fleet.AccountID, ids []uint64) ([]Record[T], error) {
+func (l *kindLog) unlisted(ctx context.Context, account fleet.AccountID, ids []uint64) ([]Record[any], error) {
 	s := l.store
 	if s.draft != nil {
 		return nil, fmt.Errorf("what no table knows is not decided upon: %w", ErrNotYet)
 	}
 	since := s.now().Add(-mendWithin - settleAfter - time.Minute) // by when a round of Mend has come to it
-	var all []Record[T]
+	var all []Record[any]
 	err := s.eachRevision(ctx, "read what no table may know yet", schemas.Query("records_unlisted"), []any{
-		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.kind.Name), clickhouse.Named("ids", ids),
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("kind", l.name), clickhouse.Named("ids", ids),
 		clickhouse.Named("since", since.UnixMilli()),
 	}, func(r *revision) error {
 		rec, err := l.record(r)
