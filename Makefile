@@ -9,6 +9,8 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 # Tests are linked in half the time without what only a debugger reads.
 TEST := $(GO) test -vet=off -ldflags=-w
+# Those packages whose tests take longest, which begin first: the last one would run alone else.
+LONGEST := ./api ./cmd/motorpool ./schemas ./api/desk/fact ./loadtest/...
 # What make test leaves to make test-all.
 SLOW_TESTS := $(shell grep -v '^\#' slow-tests.txt | paste -sd '|')
 NPM_DIR := deploy/embedded/npm
@@ -87,10 +89,16 @@ test: deps console ## lint and six tests of seven, against the real engines: tho
 
 .PHONY: test-all
 test-all: deps console ## lint and run every test against the real engines and in a real browser, as CI does (half an hour)
-	@$(MAKE) --no-print-directory lint
-	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -timeout 30m ./...
-	@$(MAKE) --no-print-directory console-days
-	@$(MAKE) --no-print-directory console-some
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line lint-beside console-tests
+	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -timeout 30m $(LONGEST) ./...
+
+# The browser leaves half of two cores idle.
+.PHONY: lint-beside console-tests
+lint-beside:
+	@nice $(MAKE) --no-print-directory --jobs 1 lint
+console-tests:
+	@$(MAKE) --no-print-directory --jobs 1 console-days
+	@$(MAKE) --no-print-directory --jobs 1 console-some
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)

@@ -129,7 +129,7 @@ func TestWhatIsShownOfBookingsIsTheSameFromMemoryAndFromTheStore(t *testing.T) {
 		"/v1/bookings?is_overdue=false&per_page=2", "/v1/bookings?payment_status=unpaid",
 		"/v1/bookings?due_for=pickup&sort=due_at",
 		"/v1/bookings?q=bk", "/v1/bookings?pickup_at[gte]=" + w.api.Now().Add(30*time.Hour).Format(time.RFC3339)}
-	for range 45 {
+	for range roundsOfBookings {
 		for range 1 + w.random.IntN(3) {
 			w.act()
 		}

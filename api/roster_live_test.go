@@ -198,7 +198,7 @@ func TestWhatIsKnownOfVehiclesIsTheSameFromMemoryAndFromTheStore(t *testing.T) {
 	places := []string{"/v1/positions/latest", "/v1/positions/latest?per_page=2", "/v1/positions/latest?per_page=2&page=2",
 		"/v1/positions/latest?bbox=-97.72,30.28,-97.6,30.33", "/v1/positions/latest?format=geojson",
 		"/v1/positions/latest?near=30.3,-97.7&radius_m=4000"}
-	for range 40 {
+	for range roundsOfVehicles {
 		for range 1 + w.random.IntN(2) {
 			w.act()
 		}

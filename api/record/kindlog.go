@@ -272,7 +272,8 @@ func (l *kindLog) decided(body any) any {
 }
 
 // takeAll claims values in a fixed order and returns those it got.
-func (l *kindLog) takeAll(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
+func (l *kindLog) takeAll(ctx context.Context, account fleet.AccountID, owner uint64,
+	claims []Claim) ([]taken, error) {
 	var held []taken
 	for _, c := range claims {
 		t, err := l.store.take(ctx, uint64(account), owner, c, func(account, id uint64) (bool, error) {
@@ -287,7 +288,8 @@ func (l *kindLog) takeAll(ctx context.Context, account fleet.AccountID, owner ui
 }
 
 // presentClaims returns the present claims of a record on values.
-func (l *kindLog) presentClaims(ctx context.Context, account fleet.AccountID, owner uint64, claims []Claim) ([]taken, error) {
+func (l *kindLog) presentClaims(ctx context.Context, account fleet.AccountID, owner uint64,
+	claims []Claim) ([]taken, error) {
 	var held []taken
 	for _, c := range claims {
 		row, err := l.store.claim(ctx, c.account(uint64(account)), c.Field, c.Value)

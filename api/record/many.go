@@ -21,7 +21,8 @@ const claimsAtOnce = 12
 // records follow.
 const manyMost = 100
 
-func (l *kindLog) createMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []any) []error {
+func (l *kindLog) createMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64,
+	bodies []any) []error {
 	errs := make([]error, len(ids))
 	if l.store.draft != nil {
 		for i := range ids {

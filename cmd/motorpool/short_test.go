@@ -6,7 +6,7 @@ import "time"
 
 // How often a disk is filled, and for how long reads are watched when there is room again.
 const (
-	fillings = 2
+	fillings = 1
 	roomFor  = 2 * time.Second
 )
 
