@@ -89,16 +89,16 @@ test: deps console ## lint and six tests of seven, against the real engines: tho
 
 .PHONY: test-all
 test-all: deps console ## lint and run every test against the real engines and in a real browser, as CI does (half an hour)
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=line lint-beside console-tests
+	@$(MAKE) --no-print-directory --jobs 2 lint-beside console-tests
 	$(IN_MEMORY) env MOTORPOOL_REQUIRE_ENGINES=1 $(TEST) -timeout 30m $(LONGEST) ./...
 
-# The browser leaves half of two cores idle.
+# The browser's tests wait half of the time.
 .PHONY: lint-beside console-tests
 lint-beside:
-	@nice $(MAKE) --no-print-directory --jobs 1 lint
+	@nice $(MAKE) --no-print-directory lint
 console-tests:
-	@$(MAKE) --no-print-directory --jobs 1 console-days
-	@$(MAKE) --no-print-directory --jobs 1 console-some
+	@$(MAKE) --no-print-directory console-days
+	@$(MAKE) --no-print-directory console-some
 
 .PHONY: test-long
 test-long: deps ## the tests that CI has no time for: more of the rental half, half a year of the demo, more kills and tracks (an hour)
@@ -109,8 +109,14 @@ test-race: deps console ## the tests of everything concurrent, with the race det
 	MOTORPOOL_REQUIRE_ENGINES=1 $(GO) test -race -timeout 20m . ./api/... ./query/... ./pipeline/...
 
 .PHONY: test-kafka
-test-kafka: deps $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
+test-kafka: deps console $(KAFKA_DIR)/target/.installed ## the system tests against Apache Kafka (KRaft, Java 17)
+	@$(MAKE) --no-print-directory --jobs 2 kafka-packages kafka-program
+
+# Each with a Kafka of its own, which its tests wait for most of the time.
+.PHONY: kafka-packages kafka-program
+kafka-packages:
 	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -p 1 -count=1 -timeout 20m ./deploy/kafka ./pipeline/topic ./pipeline/consume
+kafka-program:
 	$(IN_MEMORY) deploy/kafka/with-kafka.sh env MOTORPOOL_REQUIRE_ENGINES=1 MOTORPOOL_REQUIRE_KAFKA=1 $(TEST) -count=1 -timeout 20m -run '$(KAFKA_TESTS)' ./cmd/motorpool
 
 $(KAFKA_DIR)/target/.installed: $(KAFKA_DIR)/pom.xml

@@ -50,7 +50,7 @@ func (r *revision) shared(of reflect.Type) (any, error) {
 	r.kept.mu.Lock()
 	defer r.kept.mu.Unlock()
 	for _, body := range r.kept.bodies {
-		if reflect.TypeOf(body).Elem() == of {
+		if reflect.TypeOf(body) == reflect.PointerTo(of) {
 			return body, nil
 		}
 	}

@@ -58,7 +58,7 @@ func (l *kindLog) wipe(ctx context.Context, by Author, account fleet.AccountID, 
 		if r.archivedAt == nil {
 			r.archivedAt = &at
 		}
-		switch err := l.store.append(ctx, r, nil, old.body, nil); {
+		switch err := l.store.append(ctx, r, l.decided(rec.Body), old.body, nil); {
 		case err == nil:
 			return l.record(r)
 		case !errors.Is(err, errLost):
@@ -106,7 +106,7 @@ func (l *kindLog) everything(ctx context.Context, account fleet.AccountID, ids [
 			if err := row.Scan(&text); err != nil {
 				return err
 			}
-			*body = l.fresh()
+			*body = l.newBody()
 			if err := json.Unmarshal([]byte(text), *body); err != nil {
 				return fmt.Errorf("decode %s: %w", l.name, err)
 			}

@@ -13,16 +13,16 @@ import (
 	"github.com/motorpool/fleet"
 )
 
-// kindLog is the log of a kind, whatever the type of its bodies, which it has as pointers: in records, to what their
-// caller may change. Its methods are those of Log, which say what they do. They are not of a type, as each package that
-// has a log would have to compile all of them for each kind.
+// kindLog is the log of a kind, whatever the type of its bodies. It has them as pointers; that of a record it returns
+// is its caller's to change. Methods that are named as those of Log do what these say. They are not of a type, as each
+// package that has a log would have to compile all of them for each kind.
 type kindLog struct {
 	store   *Store
 	name    string
 	prefix  string
 	letter  string
 	hidden  []string
-	fresh   func() any        // a new body
+	newBody func() any
 	claimed func(any) []Claim // nil if the kind claims nothing
 }
 
@@ -345,7 +345,7 @@ func (l *kindLog) claims(body any) []Claim {
 
 func (l *kindLog) record(r *revision) (Record[any], error) {
 	rec := Record[any]{Account: fleet.AccountID(r.account), ID: r.id, Revision: r.number, CreatedAt: r.createdAt.UTC(),
-		UpdatedAt: r.at.UTC(), Body: l.fresh()}
+		UpdatedAt: r.at.UTC(), Body: l.newBody()}
 	if r.archivedAt != nil {
 		rec.ArchivedAt = r.archivedAt.UTC()
 	}

@@ -16,7 +16,7 @@ type Log[T any] struct {
 func NewLog[T any](store *Store, kind Kind[T]) *Log[T] {
 	store.prefixes.Store(kind.Name, kind.Prefix)
 	of := &kindLog{store: store, name: kind.Name, prefix: kind.Prefix, letter: kind.Letter, hidden: kind.Hidden,
-		fresh: func() any { return new(T) }}
+		newBody: func() any { return new(T) }}
 	if kind.Claims != nil {
 		of.claimed = func(body any) []Claim { return kind.Claims(body.(*T)) }
 	}
@@ -107,7 +107,8 @@ func (l *Log[T]) CreateSeen(ctx context.Context, by Author, account fleet.Accoun
 // what they are of, and returns the error of each, nil for those that were made. It promises what Create does for each
 // of them, and costs a fraction: what can be read and written together is, and only claims on unique values, but for
 // those of fields of which many are taken together, are single inserts, as each of them must be able to lose. The
-// records do not stand or fall together. Where an id is taken, ids has another one afterwards.
+// records do not stand or fall together. Where an id is taken, ids has another one afterwards; bodies that are numbered
+// have their numbers.
 func (l *Log[T]) CreateMany(ctx context.Context, by Author, account fleet.AccountID, ids []uint64, bodies []T) []error {
 	some := make([]any, len(bodies))
 	for i := range bodies {

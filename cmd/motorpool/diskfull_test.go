@@ -12,9 +12,9 @@ import (
 	"github.com/motorpool/fleet/deploy/embedded/embeddedtest"
 )
 
-// TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom fills a disk to the last byte under load, again and again. Reads
-// go on all the time, writes are answered with 507, and when there is room both go on by themselves, with all that
-// was acknowledged.
+// TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom fills a disk to the last byte under load, ten times by
+// `make test-long`. Reads go on all the time, writes are answered with 507, and when there is room both go on by
+// themselves, with all that was acknowledged.
 func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	disk := embeddedtest.NewDisk(t, 400)
 	m := newMachine(t)
@@ -47,6 +47,8 @@ func TestFullDiskRefusesWritesAndGoesOnWhenThereIsRoom(t *testing.T) {
 		}
 		free()
 		m.readsGoOn(key, vehicle, round, roomFor)
+		expenses, fixes = told.count()
+		m.eventually("writes go on again", func() error { return told.atLeast(expenses+5, fixes+5) })
 	}
 	close(stop)
 	working.Wait()

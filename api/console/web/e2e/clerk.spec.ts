@@ -148,7 +148,8 @@ test("a clerk's day: quote, booking, pickup, return with damage, payment", async
 	await damage.getByText('Photos (1)').click();
 	await expect(damage.getByRole('img', { name: 'Photo 1' })).toBeVisible();
 	const back = page.getByRole('listitem').filter({ hasText: 'Return · Ada Muster' });
-	for (const one of await back.locator('summary').all()) await one.click(); // the vehicle, and the signature
+	await expect(back.locator('summary')).toHaveCount(2); // the vehicle, and the signature
+	for (const one of await back.locator('summary').all()) await one.click();
 	await expect(back.getByRole('img')).toHaveCount(2);
 	for (const img of await back.getByRole('img').all()) expect(await img.evaluate((of: HTMLImageElement) => of.decode().then(() => of.naturalWidth))).toBeGreaterThan(400);
 	await damage.getByRole('button', { name: 'Charge it' }).click();
