@@ -23,7 +23,7 @@ type kindLog struct {
 	letter  string
 	hidden  []string
 	newBody func() any
-	claimed func(any) []Claim // nil if the kind claims nothing
+	claims  func(body any) []Claim
 }
 
 func (l *kindLog) get(ctx context.Context, account fleet.AccountID, id uint64) (Record[any], error) {
@@ -244,7 +244,7 @@ func (l *kindLog) attempt(ctx context.Context, by Author, account fleet.AccountI
 	}
 	// What the record gives up is noted now: whoever claims it again from here on makes a newer claim, and the
 	// release below then loses against that.
-	dropped, err := l.presentClaims(ctx, account, old.id, without(had, wanted))
+	dropped, err := l.claimed(ctx, account, old.id, without(had, wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -287,8 +287,8 @@ func (l *kindLog) takeAll(ctx context.Context, account fleet.AccountID, owner ui
 	return held, nil
 }
 
-// presentClaims returns the present claims of a record on values.
-func (l *kindLog) presentClaims(ctx context.Context, account fleet.AccountID, owner uint64,
+// claimed returns the present claims of a record on values.
+func (l *kindLog) claimed(ctx context.Context, account fleet.AccountID, owner uint64,
 	claims []Claim) ([]taken, error) {
 	var held []taken
 	for _, c := range claims {
@@ -334,13 +334,6 @@ func (l *kindLog) holds(ctx context.Context, account, id uint64, c Claim) (bool,
 	return slices.ContainsFunc(l.claims(rec.Body), func(other Claim) bool {
 		return other.Field == c.Field && other.Value == c.Value
 	}), nil
-}
-
-func (l *kindLog) claims(body any) []Claim {
-	if l.claimed == nil {
-		return nil
-	}
-	return l.claimed(body)
 }
 
 func (l *kindLog) record(r *revision) (Record[any], error) {

@@ -16,9 +16,9 @@ type Log[T any] struct {
 func NewLog[T any](store *Store, kind Kind[T]) *Log[T] {
 	store.prefixes.Store(kind.Name, kind.Prefix)
 	of := &kindLog{store: store, name: kind.Name, prefix: kind.Prefix, letter: kind.Letter, hidden: kind.Hidden,
-		newBody: func() any { return new(T) }}
+		newBody: func() any { return new(T) }, claims: func(any) []Claim { return nil }}
 	if kind.Claims != nil {
-		of.claimed = func(body any) []Claim { return kind.Claims(body.(*T)) }
+		of.claims = func(body any) []Claim { return kind.Claims(body.(*T)) }
 	}
 	return &Log[T]{kind: kind, of: of}
 }
@@ -31,6 +31,12 @@ func typed[T any](r Record[any], err error) (Record[T], error) {
 		rec.Body = *body
 	}
 	return rec, err
+}
+
+// typedIf is typed with what else kindLog says.
+func typedIf[T any](r Record[any], says bool, err error) (Record[T], bool, error) {
+	rec, err := typed[T](r, err)
+	return rec, says, err
 }
 
 // untyped returns what changes a record of kindLog as mutate does one of its type; nil for nil.
@@ -66,18 +72,14 @@ func (l *Log[T]) Recall(ctx context.Context, account fleet.AccountID, id uint64)
 // id calls New; who has one that says what it is the id of calls Ensure.
 func (l *Log[T]) Create(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	found, fresh, err := l.of.create(ctx, by, account, id, &body)
-	rec, err := typed[T](found, err)
-	return rec, fresh, err
+	return typedIf[T](l.of.create(ctx, by, account, id, &body))
 }
 
 // Ensure writes the first revision of a record under an id that says what it is the id of, unless the record is there
 // already: whoever made it, it is the one that is meant. The second result says whether it was made now.
 func (l *Log[T]) Ensure(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	found, fresh, err := l.of.ensure(ctx, by, account, id, &body)
-	rec, err := typed[T](found, err)
-	return rec, fresh, err
+	return typedIf[T](l.of.ensure(ctx, by, account, id, &body))
 }
 
 // New writes the first revision of a record under an id that it chooses itself. A repeated call makes another record.
@@ -89,18 +91,14 @@ func (l *Log[T]) New(ctx context.Context, by Author, account fleet.AccountID, bo
 // server still knows the token of one that was made since.
 func (l *Log[T]) EnsureSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	found, fresh, err := l.of.ensureSeen(ctx, by, account, id, &body, false)
-	rec, err := typed[T](found, err)
-	return rec, fresh, err
+	return typedIf[T](l.of.ensureSeen(ctx, by, account, id, &body, false))
 }
 
 // CreateSeen is Create for a caller who has seen a moment ago, as EnsureSeen says, that there is no record with that
 // id, and who looks itself whose one is that it finds all the same.
 func (l *Log[T]) CreateSeen(ctx context.Context, by Author, account fleet.AccountID, id uint64,
 	body T) (Record[T], bool, error) {
-	found, fresh, err := l.of.createSeen(ctx, by, account, id, &body)
-	rec, err := typed[T](found, err)
-	return rec, fresh, err
+	return typedIf[T](l.of.createSeen(ctx, by, account, id, &body))
 }
 
 // CreateMany writes the first revisions of new records, of which the ids come from Store.NextIDOfMany, or are named by
@@ -162,9 +160,7 @@ func (l *Log[T]) Look(ctx context.Context, account fleet.AccountID, id uint64, r
 
 // In returns what Get would have returned when records were seen; false if this one was not among those asked for.
 func (l *Log[T]) In(seen *Seen, account fleet.AccountID, id uint64) (Record[T], bool, error) {
-	found, asked, err := l.of.in(seen, account, id)
-	rec, err := typed[T](found, err)
-	return rec, asked, err
+	return typedIf[T](l.of.in(seen, account, id))
 }
 
 // Unlisted returns those of some records, archived or not, that were written so lately that their table may not know

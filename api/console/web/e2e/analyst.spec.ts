@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test, type APIRequestContext, type Page } from '@playwright/test';
 import { rowsOf } from '../src/lib/csv';
-import { accessible, enter, go, get, key, otherKey, post, show, watch } from './own';
+import { accessible, enter, get, key, otherKey, post, show, watch } from './own';
 
 // An analyst's day on a real server, in a real browser: from what each vehicle brought down to the entries, and the file
 // that says the same. Then the platform, with another account in the next tab, and names that want to be more than text.
@@ -248,7 +248,7 @@ test('two accounts in two tabs: nothing of one is in the other', async ({ contex
 	expect(others).not.toContain(`Ledger ${mark}`);
 	expect(others).not.toContain(hostile);
 	// An address of the one shows nothing in the tab of the other.
-	await go(two.page, `/vehicles/${books?.car}`);
+	await show(two.page, `/vehicles/${books?.car}`).catch(() => {}); // it may have no heading
 	await expect(two.page.getByRole('alert')).toBeVisible();
 	expect(await two.page.content()).not.toContain(`Ledger ${mark}`);
 });

@@ -26,17 +26,12 @@ export async function clockOf(request: APIRequestContext): Promise<(at: number) 
 	return (at) => new Date(at).toLocaleString('sv-SE', { timeZone: timezone || 'UTC' }).replace(' ', 'T').slice(0, 16);
 }
 
-/** Goes to another page of the console, as a link would, whatever it will show. */
-export async function go(page: Page, at: string) {
+/** Goes to another page of the console, as a link would, and waits until it is there. */
+export async function show(page: Page, at: string) {
 	await page.evaluate((to) => {
 		history.pushState(null, '', to);
 		dispatchEvent(new PopStateEvent('popstate'));
 	}, at);
-}
-
-/** Goes to another page of the console, and waits until it is there. */
-export async function show(page: Page, at: string) {
-	await go(page, at);
 	const map = /^\/map\b/.test(at); // which has no heading
 	await expect(map ? page.locator('.maplibregl-canvas') : page.getByRole('heading', { level: 1 })).toBeVisible();
 	const coming = page.getByText(/^(Lädt …|Loading…)$/);
