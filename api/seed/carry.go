@@ -146,7 +146,7 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 
 // carsTogether is how many cars are decided before they are written: deciding takes this process, and writing the
 // store.
-const carsTogether = 4
+const carsTogether = 12
 
 // live does what the plan has for the cars.
 func (b *Business) live(ctx context.Context, by *desk.Desk, until time.Time) error {

@@ -24,7 +24,7 @@ const (
 	demoPause = 2 * time.Minute
 	// demoBackfill is how much of the past is sent at the start, so that every vehicle is on the map at once.
 	demoBackfill = 10 * time.Minute
-	demoTick     = 250 * time.Millisecond
+	demoTick     = time.Second
 )
 
 // lap is one vehicle's recording, played round and round. Where a lap stands depends on the wall clock alone: a demo
@@ -173,7 +173,7 @@ func readDemo(name string) (map[string][]fleet.Report, error) {
 	}
 }
 
-// play sends what is due, four times a second, until ctx ends. When the broker does not answer it sends the same again
+// play sends what is due, once a second, until ctx ends. When the broker does not answer it sends the same again
 // with the next tick, and drops what is older than demoBackfill.
 func (d *demoFleet) play(ctx context.Context, uniqueIDs map[string]string, now func() time.Time,
 	publish func(context.Context, []fleet.Report) error, log *slog.Logger) error {
