@@ -214,12 +214,12 @@ func (f *filled) bookingID(number int) uint64 {
 type sort struct {
 	name    string
 	method  string
-	request func(rng *rand.Rand) (path string, body any)
+	request func(client int, rng *rand.Rand) (path string, body any)
 }
 
 func (f *filled) sorts() []sort {
 	get := func(name string, path func(rng *rand.Rand) string) sort {
-		return sort{name, "GET", func(rng *rand.Rand) (string, any) { return path(rng), nil }}
+		return sort{name, "GET", func(_ int, rng *rand.Rand) (string, any) { return path(rng), nil }}
 	}
 	vehicle := func(rng *rand.Rand) uint64 { return f.vehicle + uint64(rng.IntN(f.o.Vehicles)) }
 	day := func(rng *rand.Rand) time.Time {
@@ -247,9 +247,11 @@ func (f *filled) sorts() []sort {
 		get("one", func(rng *rand.Rand) string {
 			return fmt.Sprintf("/v1/bookings/bkg_%d", f.bookingID(rng.IntN(f.o.Bookings)))
 		}),
-		{"create", "POST", func(rng *rand.Rand) (string, any) {
+		{"create", "POST", func(client int, rng *rand.Rand) (string, any) {
+			// Clients have vehicles of their own: two that want one at the same time are another question.
+			own := f.vehicle + uint64(rng.IntN(f.o.Vehicles/f.o.Clients)*f.o.Clients+client)
 			pickup := time.Now().UTC().Truncate(time.Hour).Add(time.Duration(400+rng.IntN(3000)) * 24 * time.Hour)
-			return "/v1/bookings", map[string]any{"vehicle_id": fmt.Sprintf("veh_%d", vehicle(rng)),
+			return "/v1/bookings", map[string]any{"vehicle_id": fmt.Sprintf("veh_%d", own),
 				"customer_id": fmt.Sprintf("cus_%d", f.customer+uint64(rng.IntN(f.customers))),
 				"pickup_at":   pickup, "return_at": pickup.Add(length), "confirm": true}
 		}},
@@ -266,7 +268,7 @@ func (f *filled) measure(ctx context.Context, s sort) (Sort, error) {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(c), 9))
 			for i := range f.o.Requests/f.o.Clients + 3 {
-				path, body := s.request(rng)
+				path, body := s.request(c, rng)
 				begun := time.Now()
 				status, text, err := f.do(ctx, c, s.method, path, body)
 				d := time.Since(begun)
