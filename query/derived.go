@@ -196,7 +196,9 @@ func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter
 			at, err := k.places(ctx, db, &f, false)
 			var page []Derived[E]
 			if err == nil {
-				page, err = k.rows(ctx, db, &f, at.spots)
+				if page, err = k.rows(ctx, db, &f, at.spots); err == nil {
+					err = localise(ctx, db, f.Account, page)
+				}
 			}
 			if err != nil {
 				yield(Derived[E]{}, fmt.Errorf("read %s: %w", k.table, err))
@@ -218,14 +220,20 @@ func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter
 	}
 }
 
-// Page returns one page of what List yields. Of some vehicles it is found and counted by one reading of what is theirs;
-// of all they are counted beside.
+// Page returns one page of what List yields. Of some vehicles it is found and counted by one reading of what is theirs,
+// and their time zones are read beside; of all they are counted beside.
 func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter) (DerivedPage[E], error) {
 	var page DerivedPage[E]
 	var at places
+	var zoneOf func(fleet.VehicleID) *time.Location
 	together := len(f.Vehicles) > 0
 	group, inner := errgroup.WithContext(ctx)
-	if !together {
+	if together {
+		group.Go(func() (err error) {
+			zoneOf, err = zonesOf(inner, db, f.Account, f.Vehicles)
+			return err
+		})
+	} else {
 		group.Go(func() (err error) {
 			page.Total, err = k.Count(inner, db, f)
 			return err
@@ -244,8 +252,9 @@ func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter
 		page.AfterTime, page.AfterID = at.last, at.spots[len(at.spots)-1].id
 	}
 	if !together {
-		return page, nil
+		return page, localise(ctx, db, f.Account, page.Rows)
 	}
+	date(page.Rows, zoneOf)
 	page.Total = at.total
 	if beyond := f.Offset > 0 || f.AfterID != 0; len(at.spots) == 0 && beyond {
 		var err error
@@ -282,7 +291,8 @@ func (k *Derivable[E]) places(ctx context.Context, db driver.Conn, f *DerivedFil
 	return at, err
 }
 
-// rows reads the rows that stand somewhere, in that order. One that was taken back since it was found is left out.
+// rows reads the rows that stand somewhere, in that order, without their local dates. One that was taken back since it
+// was found is left out.
 func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f *DerivedFilter, at []spot) ([]Derived[E], error) {
 	if len(at) == 0 {
 		return nil, nil
@@ -313,7 +323,7 @@ func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f *DerivedFilte
 			all = append(all, *d)
 		}
 	}
-	return all, localise(ctx, db, f.Account, all)
+	return all, nil
 }
 
 func (d *Derived[E]) scan(row schemas.Row) error {

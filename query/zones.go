@@ -29,12 +29,17 @@ func localise[E fleet.Entity](ctx context.Context, db driver.Conn, account fleet
 	if err != nil {
 		return err
 	}
+	date(all, zoneOf)
+	return nil
+}
+
+// date tells the day of each thing by the zone of its vehicle.
+func date[E fleet.Entity](all []Derived[E], zoneOf func(fleet.VehicleID) *time.Location) {
 	for i := range all {
 		d := &all[i]
 		y, m, day := d.Entity.Header().Start.Time().In(zoneOf(d.Vehicle)).Date()
 		d.LocalDate = time.Date(y, m, day, 0, 0, 0, 0, time.UTC)
 	}
-	return nil
 }
 
 // ZoneOf returns the time zone that a vehicle has now, or else its account.
