@@ -190,8 +190,8 @@ func (c Config) options() (*clickhouse.Options, error) {
 			// another could be told to.
 			"local_filesystem_read_method": "pread",
 			// To compile an expression that has come three times takes the server 27 ms, and saves none of our queries
-			// anything that can be measured.
-			"compile_expressions": 0, "compile_aggregate_expressions": 0, "compile_sort_description": 0,
+			// anything that can be measured; a compiled order does.
+			"compile_expressions": 0, "compile_aggregate_expressions": 0,
 		},
 	}, nil
 }
