@@ -102,6 +102,11 @@ func TestMileageTellsTheDaysOfTheZoneThatHoldsNow(t *testing.T) {
 		t.Helper()
 		wantEqual(t, "day of the trip",
 			w.do("GET", "/v1/trips/"+track.DerivedID(trip), "").ok(200).object()["local_on"], any(want))
+		for _, list := range []string{"/v1/trips", "/v1/trips?vehicle_id=" + vehicle, "/v1/trips?format=ndjson"} {
+			if body := string(w.do("GET", list, "").ok(200).body); !strings.Contains(body, `"local_on":"`+want+`"`) {
+				t.Errorf("%s does not say %s: %s", list, want, body)
+			}
+		}
 		page := w.do("GET", "/v1/reports/mileage?from="+want+"&until="+want, "").ok(200).object()
 		wantEqual(t, "rows", page["pagination"].(map[string]any)["total"], any(1.0))
 		wantEqual(t, "day of mileage", page["data"].([]any)[0].(map[string]any)["on"], any(want))
