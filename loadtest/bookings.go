@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"time"
 
 	"github.com/motorpool/fleet/loadtest/bookingload"
@@ -20,6 +21,9 @@ func runBookings(ctx context.Context, args []string) error {
 	binary := flags.String("binary", "bin/motorpool", "the program to measure")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.Clients < 1 || o.Vehicles < o.Clients {
+		return fmt.Errorf("-clients %d, -vehicles %d: each client needs a vehicle of its own", o.Clients, o.Vehicles)
 	}
 	return onSystem(ctx, *binary, func(s *system.System) (result bookingload.Result, err error) {
 		if o.Key, err = s.Output("key", "create", "--account", "Records", "--scopes", "admin"); err != nil {
