@@ -144,8 +144,8 @@ func (b *Business) Make(ctx context.Context, until time.Time) error {
 	return w.Store.Close(ctx)
 }
 
-// carsTogether is how many cars are decided before they are written: deciding takes this process, and writing the
-// store.
+// carsTogether is how many cars are decided before they are written, while the next are decided: deciding takes this
+// process, and writing the store, for which fewer and larger inserts are less work.
 const carsTogether = 12
 
 // live does what the plan has for the cars.
