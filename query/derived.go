@@ -197,7 +197,7 @@ func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter
 			var page []Derived[E]
 			if err == nil {
 				if page, err = k.rows(ctx, db, &f, at.spots); err == nil {
-					err = localise(ctx, db, f.Account, page)
+					err = localise(page, StoredZoneNames(ctx, db, f.Account))
 				}
 			}
 			if err != nil {
@@ -220,20 +220,15 @@ func (k *Derivable[E]) List(ctx context.Context, db driver.Conn, f DerivedFilter
 	}
 }
 
-// Page returns one page of what List yields. Of some vehicles it is found and counted by one reading of what is theirs,
-// and their time zones are read beside; of all they are counted beside.
-func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter) (DerivedPage[E], error) {
+// Page returns one page of what List yields, whose days are told by the zones that names tells. Of some vehicles it is
+// found and counted by one reading of what is theirs; of all they are counted beside.
+func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter,
+	names ZoneNamesOf) (DerivedPage[E], error) {
 	var page DerivedPage[E]
 	var at places
-	var zoneOf func(fleet.VehicleID) *time.Location
 	together := len(f.Vehicles) > 0
 	group, inner := errgroup.WithContext(ctx)
-	if together {
-		group.Go(func() (err error) {
-			zoneOf, err = zonesOf(inner, db, f.Account, f.Vehicles)
-			return err
-		})
-	} else {
+	if !together {
 		group.Go(func() (err error) {
 			page.Total, err = k.Count(inner, db, f)
 			return err
@@ -251,10 +246,9 @@ func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter
 	if at.more {
 		page.AfterTime, page.AfterID = at.last, at.spots[len(at.spots)-1].id
 	}
-	if !together {
-		return page, localise(ctx, db, f.Account, page.Rows)
+	if err := localise(page.Rows, names); err != nil || !together {
+		return page, err
 	}
-	date(page.Rows, zoneOf)
 	page.Total = at.total
 	if beyond := f.Offset > 0 || f.AfterID != 0; len(at.spots) == 0 && beyond {
 		var err error
@@ -367,7 +361,7 @@ func (k *Derivable[E]) Find(ctx context.Context, db driver.Conn, account fleet.A
 		return d, false, err
 	}
 	found := []Derived[E]{d}
-	if err := localise(ctx, db, account, found); err != nil {
+	if err := localise(found, StoredZoneNames(ctx, db, account)); err != nil {
 		return d, false, err
 	}
 	return found[0], true, nil

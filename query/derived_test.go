@@ -177,6 +177,7 @@ func TestPagesOfWhatIsDerivedAreThoseOfFinal(t *testing.T) {
 	db := schematest.Open(t)
 	random := rand.New(rand.NewPCG(20, 26))
 	r := &repairs{random: random, revision: map[[3]uint64]uint32{}, clock: int64(noon)}
+	names := query.StoredZoneNames(t.Context(), db, mine)
 	exec(t, db, "SYSTEM STOP MERGES alerts")
 	for round := range 12 {
 		for range 3 {
@@ -208,7 +209,7 @@ func TestPagesOfWhatIsDerivedAreThoseOfFinal(t *testing.T) {
 			}
 			var byCursor, byNumber []string
 			for g := f; ; {
-				page, err := query.Alerts.Page(t.Context(), db, g)
+				page, err := query.Alerts.Page(t.Context(), db, g, names)
 				if err != nil || page.Total != len(want) {
 					t.Fatalf("round %d, %+v: total %d, %v, want %d", round, g, page.Total, err, len(want))
 				}
@@ -218,7 +219,7 @@ func TestPagesOfWhatIsDerivedAreThoseOfFinal(t *testing.T) {
 				}
 			}
 			for g := f; g.Offset <= len(want); g.Offset += g.Limit {
-				page, err := query.Alerts.Page(t.Context(), db, g)
+				page, err := query.Alerts.Page(t.Context(), db, g, names)
 				if err != nil || page.Total != len(want) || (page.AfterID != 0) != (g.Offset+g.Limit < len(want)) {
 					t.Fatalf("round %d, %+v: %d rows, total %d, next %d, %v, want %d", round, g, len(page.Rows), page.Total,
 						page.AfterID, err, len(want))
@@ -248,6 +249,7 @@ func TestCursorsOfWhatIsDerivedHoldWhileItIsRepaired(t *testing.T) {
 	db := schematest.Open(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	r := &repairs{random: random, revision: map[[3]uint64]uint32{}, clock: int64(noon)}
+	names := query.StoredZoneNames(t.Context(), db, mine)
 	for range 5 {
 		r.write(t, db, 120)
 	}
@@ -255,7 +257,7 @@ func TestCursorsOfWhatIsDerivedHoldWhileItIsRepaired(t *testing.T) {
 	met := map[uint64]int{}
 	f := query.DerivedFilter{Account: mine, Vehicles: []fleet.VehicleID{2}, Limit: 4}
 	for pages := 0; pages == 0 || f.AfterID != 0; pages++ {
-		page, err := query.Alerts.Page(t.Context(), db, f)
+		page, err := query.Alerts.Page(t.Context(), db, f, names)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/schemas"
@@ -34,14 +34,21 @@ type TrackFilter struct {
 // endOfTime is later than any fix that can be stored, and earlier than what DateTime64 cannot hold.
 const endOfTime fleet.Millis = 9_000_000_000_000 // the year 2255
 
-func (f *TrackFilter) named(more ...any) []any {
-	to := f.To
-	if to == 0 || to > endOfTime {
-		to = endOfTime
+// ask fills the marks of a query of positions, beside others of its own, and names its parameters.
+func (f *TrackFilter) ask(name string, marks []string, more ...any) (text string, args []any) {
+	args = append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicle)),
+		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", until(f.To)))
+	flags := ""
+	if f.Without != 0 {
+		flags += " AND bitAnd(flags, {without:UInt32}) = 0"
+		args = append(args, clickhouse.Named("without", uint32(f.Without)))
 	}
-	return append(more, clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicle)),
-		clickhouse.Named("from", int64(max(f.From, 0))), clickhouse.Named("to", int64(to)),
-		clickhouse.Named("without", uint32(f.Without)), clickhouse.Named("with", uint32(f.With)))
+	if f.With != 0 {
+		flags += " AND bitAnd(flags, {with:UInt32}) != 0"
+		args = append(args, clickhouse.Named("with", uint32(f.With)))
+	}
+	marks = append(marks, "/*flags*/", flags)
+	return strings.NewReplacer(marks...).Replace(schemas.Query(name)), args
 }
 
 // Track returns the positions of a vehicle by fix time, as they come from the server: memory does not grow with their
@@ -70,9 +77,9 @@ func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.
 	every, bucket := f.Every.Milliseconds(), int64(math.MinInt64)
 	p := fleet.Position{Account: f.Account, Vehicle: f.Vehicle}
 	var s positionScan
-	args := f.named(clickhouse.Named("limit", limit))
+	text, args := f.ask(name, nil, clickhouse.Named("limit", limit))
 	doing := fmt.Sprintf("read track of %s", f.Vehicle)
-	return schemas.EachRow(ctx, db, doing, schemas.Query(name), args, func(row schemas.Row) error {
+	return schemas.EachRow(ctx, db, doing, text, args, func(row schemas.Row) error {
 		if err := row.Scan(s.into()...); err != nil {
 			return err
 		}
@@ -97,10 +104,14 @@ func track(ctx context.Context, db driver.Conn, f TrackFilter, yield func(fleet.
 
 // CountTrack returns how many positions Track gives without offset and limit.
 func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error) {
+	var marks []string
+	if f.Every != 0 {
+		marks = []string{"/*counted*/ count()",
+			fmt.Sprintf("uniqExact(intDiv(toUnixTimestamp64Milli(fix_time), %d))", f.Every.Milliseconds())}
+	}
+	text, args := f.ask("positions_count", marks)
 	var n uint64
-	err := db.QueryRow(ctx, schemas.Query("positions_count"),
-		f.named(clickhouse.Named("every", f.Every.Milliseconds()))...).Scan(&n)
-	if err != nil {
+	if err := db.QueryRow(ctx, text, args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count track of %s: %w", f.Vehicle, err)
 	}
 	return int(n), nil
@@ -108,41 +119,78 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 
 // longTrack is the span from which on it is worth finding out first where in it a page is: less lies in a granule or
 // two, which is all that is read in any case.
-const longTrack = 31 * 24 * time.Hour
+const longTrack = fleet.Millis(31 * 24 * 3600 * 1000)
 
-// TrackPage returns how many positions a filter lets through, and the filter by which Track reads one page of them and
-// little else. What is asked for as the page has an offset and a limit, and begins where the whole does or behind a
-// cursor.
-func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter) (total int, part TrackFilter, err error) {
-	if whole.Every != 0 || page.Limit == 0 || until(whole.To)-int64(whole.From) < longTrack.Milliseconds() {
-		total, err = CountTrack(ctx, db, whole)
-		return total, page, err
+// TrackPage returns how many positions a filter lets through, and those of one page of them. What is asked for as the
+// page has an offset and a limit, and begins where the whole does or behind a cursor.
+func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter,
+	now time.Time) (total int, positions []fleet.Position, err error) {
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		total, err = CountTrack(inner, db, whole)
+		return err
+	})
+	group.Go(func() (err error) {
+		positions, err = trackPage(inner, db, page, now)
+		return err
+	})
+	return total, positions, group.Wait()
+}
+
+// trackPage reads a page. Of a long span it is looked for first where it is most likely: behind the cursor, or among
+// the newest; and where it is not full, it is asked where it lies.
+func trackPage(ctx context.Context, db driver.Conn, page TrackFilter, now time.Time) ([]fleet.Position, error) {
+	if page.Every != 0 || page.Limit == 0 || until(page.To)-int64(page.From) < int64(longTrack) {
+		return allOf(Track(ctx, db, page))
 	}
-	distinct, final, flags, direction := "DISTINCT", "", "", int8(1)
-	if whole.With != 0 || whole.Without != 0 {
-		distinct, final = "", "FINAL"
-		flags = "AND bitAnd(flags, {without:UInt32}) = 0 AND ({with:UInt32} = 0 OR bitAnd(flags, {with:UInt32}) != 0)"
+	near := page
+	switch {
+	case !page.Descending:
+		near.To = page.From + longTrack
+	case page.To == 0:
+		near.From = max(page.From, fleet.MillisOf(now)-longTrack)
+	default:
+		near.From = max(page.From, page.To-longTrack)
 	}
+	if begins := page.Descending || page.From > 0; begins && page.Offset == 0 {
+		if found, err := allOf(Track(ctx, db, near)); err != nil || len(found) == page.Limit {
+			return found, err
+		}
+	}
+	part, err := trackPart(ctx, db, page)
+	if err != nil || part.Limit == 0 {
+		return nil, err
+	}
+	return allOf(Track(ctx, db, part))
+}
+
+// trackPart returns the filter by which Track reads a page and little else; its limit is 0 if there is nothing on it.
+func trackPart(ctx context.Context, db driver.Conn, page TrackFilter) (TrackFilter, error) {
+	direction := ""
 	if page.Descending {
-		direction = -1
+		direction = "DESC"
 	}
-	text := strings.NewReplacer("/*most*/", strconv.Itoa(page.Offset+page.Limit), "/*distinct*/", distinct,
-		"/*final*/", final, "/*flags*/", flags).Replace(schemas.Query("positions_page"))
-	var n, length uint64
+	text, args := page.ask("positions_page", []string{"/*direction*/", direction},
+		clickhouse.Named("offset", uint64(page.Offset)), clickhouse.Named("limit", uint64(page.Limit)))
 	var first, last int64
-	err = db.QueryRow(ctx, text, whole.named(clickhouse.Named("page_from", int64(max(page.From, 0))),
-		clickhouse.Named("page_to", until(page.To)), clickhouse.Named("direction", direction),
-		clickhouse.Named("offset", uint64(page.Offset)),
-		clickhouse.Named("limit", uint64(page.Limit)))...).Scan(&n, &first, &last, &length)
-	if err != nil {
-		return 0, page, fmt.Errorf("find a page of the track of %s: %w", whole.Vehicle, err)
+	var length uint64
+	if err := db.QueryRow(ctx, text, args...).Scan(&first, &last, &length); err != nil {
+		return page, fmt.Errorf("find a page of the track of %s: %w", page.Vehicle, err)
 	}
-	page.Offset = 0
-	page.From, page.To = fleet.Millis(min(first, last)), fleet.Millis(max(first, last)+1)
-	if length == 0 {
-		page.From, page.To = 1, 1 // nothing, and 0 would mean no end
+	page.Offset, page.Limit = 0, int(length)
+	page.From, page.To = fleet.Millis(first), fleet.Millis(last+1)
+	return page, nil
+}
+
+// allOf collects positions.
+func allOf(positions iter.Seq2[fleet.Position, error]) (all []fleet.Position, err error) {
+	for p, err := range positions {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
 	}
-	return int(n), page, nil
+	return all, nil
 }
 
 // positionScan is where the columns of a position are scanned, reused from row to row.

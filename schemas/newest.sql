@@ -95,7 +95,7 @@ CREATE TABLE IF NOT EXISTS alerts
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS api_keys
 (
@@ -325,7 +325,7 @@ CREATE TABLE IF NOT EXISTS charges
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS checkpoints
 (
@@ -709,7 +709,7 @@ CREATE TABLE IF NOT EXISTS driving_events
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS driving_months
 (
@@ -1520,7 +1520,7 @@ CREATE TABLE IF NOT EXISTS positions
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(fix_time)
 ORDER BY (account, vehicle, fix_time)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS positions_by_cell
 (
@@ -1836,7 +1836,7 @@ CREATE TABLE IF NOT EXISTS route_runs
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS saved_reports
 (
@@ -1954,7 +1954,7 @@ CREATE TABLE IF NOT EXISTS stops
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS sweep_texts
 (
@@ -2155,7 +2155,7 @@ CREATE TABLE IF NOT EXISTS trips
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS unregistered_reports
 (
@@ -2445,7 +2445,7 @@ CREATE TABLE IF NOT EXISTS visits
 ENGINE = ReplacingMergeTree(revision)
 PARTITION BY toYYYYMM(start_at)
 ORDER BY (account, vehicle, start_at, id)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1, enable_max_bytes_limit_for_min_age_to_force_merge = 1;
 
 CREATE TABLE IF NOT EXISTS webhook_asked
 (

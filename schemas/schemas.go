@@ -196,7 +196,7 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 		if rewrites.MatchString(m.SQL) { // it goes on when the statement is answered
 			ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0, "alter_sync": 0}))
 		}
-		if err := db.Exec(ctx, m.SQL); err != nil {
+		if err := execute(ctx, db, m.SQL); err != nil {
 			return fmt.Errorf("apply %s: %w", m.Version, err)
 		}
 		return nil
@@ -210,13 +210,35 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 // rewrites finds the table and the commands of a file that has older parts written anew, which goes on behind it.
 var rewrites = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(MATERIALIZE (?:COLUMN|INDEX)[\s\S]*)`)
 
-// clears finds the table of a file that takes a column or an index from the parts that there are.
-var clears = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(?:CLEAR|DROP|RENAME) (?:COLUMN|INDEX)`)
+// execute does what a file says. Another process that makes the table anew at this moment has the server find neither
+// the old one nor the new one, for an instant.
+func execute(ctx context.Context, db driver.Conn, statement string) error {
+	for tries := 1; ; tries++ {
+		err := db.Exec(ctx, statement)
+		var refused *clickhouse.Exception
+		if !errors.As(err, &refused) || !slices.Contains(tableGone, refused.Code) || tries == 50 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(rewritePoll):
+		}
+	}
+}
+
+// tableGone are the codes by which the server says that a table went while a statement looked at it: UNKNOWN_TABLE and
+// TABLE_IS_DROPPED.
+var tableGone = []int32{60, 218}
+
+// complete finds the table of a file that takes a column or an index from the parts that there are, or takes them over.
+var complete = regexp.MustCompile(
+	`(?m)^(?:ALTER|CREATE OR REPLACE) TABLE (\w+)\s+(?:CLONE|(?:CLEAR|DROP|RENAME) (?:COLUMN|INDEX))`)
 
 // rewritten returns when what older files have written anew is done, where a file needs that: the server takes no
-// column from a table while it writes that anew.
+// column from a table while it writes that anew, and who takes parts over takes them as they are.
 func rewritten(ctx context.Context, db driver.Conn, m Migration) error {
-	found := clears.FindStringSubmatch(m.SQL)
+	found := complete.FindStringSubmatch(m.SQL)
 	if found == nil {
 		return nil
 	}
@@ -237,7 +259,7 @@ func rewritten(ctx context.Context, db driver.Conn, m Migration) error {
 	}
 }
 
-// rewritePoll is how often it is looked whether a table is written anew.
+// rewritePoll is how often it is looked whether a table is written anew, or there again.
 const rewritePoll = 100 * time.Millisecond
 
 // rewriting says whether another process has begun what a file has written anew, and it is still under way: begun once

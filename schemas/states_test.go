@@ -53,6 +53,56 @@ func TestUpgradeFromEveryRelease(t *testing.T) {
 	}
 }
 
+// TestNothingDerivedIsLostWhileTablesAreMadeAnew upgrades the first release by several processes at once, after another
+// one derived what no longer came into the tables that they took over. Afterwards the tables have it, and get what is
+// derived from then on.
+func TestNothingDerivedIsLostWhileTablesAreMadeAnew(t *testing.T) {
+	db := schematest.Empty(t)
+	restore(t, db, "states/v0.1.0.sql")
+	tables := map[string]string{"trip": "trips", "stop": "stops", "charge": "charges", "visit": "visits",
+		"driving_event": "driving_events", "alert": "alerts", "route_run": "route_runs"}
+	derive := func(id int, ago string) {
+		for kind := range tables {
+			insert := fmt.Sprintf(`INSERT INTO derivations (account, vehicle, kind, id, revision, start_at, end_at, written_at, body)
+				SELECT 1, 2, '%s', %d, 1, now() - INTERVAL %s, now() - INTERVAL %[3]s, now() - INTERVAL %[3]s, '{}'`, kind, id, ago)
+			if err := db.Exec(t.Context(), insert); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	derive(10, "300 DAY")
+	derive(11, "280 DAY")
+	derive(12, "1 MINUTE")
+	for _, table := range tables {
+		if err := db.Exec(t.Context(), "DELETE FROM "+table+" WHERE id = 12"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	applied := make(chan error)
+	for range 3 {
+		go func() {
+			_, err := schemas.Apply(t.Context(), db)
+			applied <- err
+		}()
+	}
+	for range 3 {
+		if err := <-applied; err != nil {
+			t.Fatal(err)
+		}
+	}
+	derive(13, "0 MINUTE")
+	for kind, table := range tables {
+		var ids []uint64
+		if err := db.QueryRow(t.Context(), "SELECT groupArray(id) FROM (SELECT id FROM "+table+" FINAL ORDER BY id)").
+			Scan(&ids); err != nil {
+			t.Fatal(err)
+		}
+		if want := []uint64{10, 11, 12, 13}; !slices.Equal(ids, want) {
+			t.Errorf("of kind %s the table has %d, want %d", kind, ids, want)
+		}
+	}
+}
+
 // same fails for what a database has of objects and another has not.
 func same(t *testing.T, got, want []string) {
 	t.Helper()

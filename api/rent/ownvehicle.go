@@ -15,7 +15,7 @@ func (a *API) vehicleInPath(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, id)
+	err = rest.Has(r.Context(), a.Server, &query.Vehicles, a.vehicles, auth.From(r.Context()).Account, id)
 	return fleet.FormatID(fleet.VehiclePrefix, id), err
 }
 

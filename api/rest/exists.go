@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -9,6 +10,16 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/query"
 )
+
+// Has is the error of a record's log if an account has no record of an id, archived or not; what memory has there is.
+func Has[T any](ctx context.Context, a *Server, l *query.Listing, log *record.Log[T], account fleet.AccountID,
+	id uint64) error {
+	if _, ok := a.Roster.Get(ctx, l, account, id); ok {
+		return nil
+	}
+	_, err := log.Get(ctx, account, id)
+	return err
+}
 
 // CheckExists is CheckAllExist for a member that names one record, or none.
 func (a *Server) CheckExists(r *http.Request, listing *query.Listing, prefix, text, pointer, noun string) error {

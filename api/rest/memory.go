@@ -2,6 +2,8 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 
 	"github.com/motorpool/fleet"
@@ -53,4 +55,44 @@ func (a *Server) RecordsByID(ctx context.Context, l *query.Listing, account flee
 	}
 	maps.Copy(stored, found)
 	return stored, nil
+}
+
+// ZoneNames is query.ReadZoneNames, from memory where that can tell.
+func (a *Server) ZoneNames(ctx context.Context, account fleet.AccountID,
+	vehicles []fleet.VehicleID) (query.ZoneNames, error) {
+	wanted := make([]uint64, len(vehicles))
+	for i, v := range vehicles {
+		wanted[i] = uint64(v)
+	}
+	home, rest := a.Roster.ByID(ctx, &query.AccountRecords, account, []uint64{uint64(account)})
+	var found map[uint64]query.Stored
+	if len(rest) == 0 {
+		found, rest = a.Roster.ByID(ctx, &query.Vehicles, account, wanted)
+	}
+	if len(rest) > 0 {
+		defer a.Roster.Showed(account, &query.Vehicles)
+		return query.ReadZoneNames(ctx, a.DB, account, vehicles)
+	}
+	named := make(query.ZoneNames, len(found)+1)
+	for id, stored := range found {
+		name, err := zoneNameIn(stored)
+		if err != nil {
+			return nil, err
+		}
+		named[fleet.VehicleID(id)] = name
+	}
+	name, err := zoneNameIn(home[uint64(account)])
+	named[0] = name
+	return named, err
+}
+
+// zoneNameIn returns the name of the time zone that a vehicle or an account says.
+func zoneNameIn(stored query.Stored) (string, error) {
+	var of struct {
+		Timezone string `json:"timezone"`
+	}
+	if err := json.Unmarshal([]byte(stored.Body), &of); err != nil {
+		return "", fmt.Errorf("decode record %d: %w", stored.ID, err)
+	}
+	return of.Timezone, nil
 }

@@ -210,7 +210,9 @@ func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) err
 		f.AfterTime, f.AfterID = fleet.Millis(at), id
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage
-	page, err := s.from.Page(r.Context(), s.api.DB, f)
+	page, err := s.from.Page(r.Context(), s.api.DB, f, func(vehicles []fleet.VehicleID) (query.ZoneNames, error) {
+		return s.api.ZoneNames(r.Context(), f.Account, vehicles)
+	})
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+	if err := a.hasVehicle(r.Context(), account, id); err != nil {
 		return err
 	}
 	tolerance, keep := rest.NumberParam(r, "simplify_m", 0), rest.IntParam(r, "max_points", 0)
@@ -196,13 +196,12 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
-	total, f, err := query.TrackPage(r.Context(), a.DB, whole, f)
+	total, positions, err := query.TrackPage(r.Context(), a.DB, whole, f, a.Now())
 	if err != nil {
 		return err
 	}
 	metric := rest.MetricUnits(r)
-	return rest.WriteRows(w, r, list, p, total, PositionColumns(metric),
-		a.trackRows(query.Track(r.Context(), a.DB, f), metric))
+	return rest.WriteRows(w, r, list, p, total, PositionColumns(metric), a.trackRows(positions, metric))
 }
 
 // trackFilter reads what the parameters say of the wanted positions.
@@ -269,18 +268,13 @@ func continueTrack(f *query.TrackFilter, p rest.Page) error {
 }
 
 // trackRows turns positions into rows.
-func (a *API) trackRows(positions iter.Seq2[fleet.Position, error], metric bool) iter.Seq2[rest.RowKey, error] {
+func (a *API) trackRows(positions []fleet.Position, metric bool) iter.Seq2[rest.RowKey, error] {
 	return func(yield func(rest.RowKey, error) bool) {
 		var row []export.Value
-		var p fleet.Position
-		key := func() []string { return []string{strconv.FormatInt(int64(p.FixTime), 10)} }
-		for next, err := range positions {
-			if err != nil {
-				yield(rest.RowKey{}, err)
-				return
-			}
-			p = next
-			row = a.PositionRow(row[:0], &p, metric)
+		for i := range positions {
+			p := &positions[i]
+			key := func() []string { return []string{strconv.FormatInt(int64(p.FixTime), 10)} }
+			row = a.PositionRow(row[:0], p, metric)
 			if !yield(rest.RowKey{Row: row, Key: key}, nil) {
 				return
 			}
@@ -343,19 +337,18 @@ func (a *API) simplified(w http.ResponseWriter, r *http.Request, f query.TrackFi
 		keep = maxTrackPage
 	}
 	all = export.Simplify(all, tolerance, keep)
-	positions := func(yield func(fleet.Position, error) bool) {
-		for _, p := range all {
-			if !yield(p, nil) {
-				return
-			}
-		}
-	}
 	if format != export.JSON {
-		return a.DownloadTrack(w, r, f, format, positions)
+		return a.DownloadTrack(w, r, f, format, func(yield func(fleet.Position, error) bool) {
+			for _, p := range all {
+				if !yield(p, nil) {
+					return
+				}
+			}
+		})
 	}
 	metric := rest.MetricUnits(r)
 	p := rest.Page{Number: 1, PerPage: max(len(all), 1)}
-	return rest.WriteRows(w, r, "", p, len(all), PositionColumns(metric), a.trackRows(positions, metric))
+	return rest.WriteRows(w, r, "", p, len(all), PositionColumns(metric), a.trackRows(all, metric))
 }
 
 func (a *API) listLatest(w http.ResponseWriter, r *http.Request) error {

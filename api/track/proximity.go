@@ -86,7 +86,7 @@ func (a *API) pairQuestion(r *http.Request) (vehicles []fleet.VehicleID, q pair.
 		return
 	}
 	for _, vehicle := range vehicles {
-		if _, err = a.vehicles.Get(r.Context(), auth.From(r.Context()).Account, uint64(vehicle)); err != nil {
+		if err = a.hasVehicle(r.Context(), auth.From(r.Context()).Account, uint64(vehicle)); err != nil {
 			return
 		}
 	}

@@ -113,7 +113,7 @@ func (a *API) getRoute(w http.ResponseWriter, r *http.Request) error {
 	if lines && to.Sub(from) > maxRouteSpan {
 		return rest.InvalidParam("until", "is more than 92 days after from; with geometry=false any span is answered")
 	}
-	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+	if err := a.hasVehicle(r.Context(), account, id); err != nil {
 		return err
 	}
 	filter := query.DerivedFilter{Account: account, Vehicles: []fleet.VehicleID{vehicle}, From: from, To: to}

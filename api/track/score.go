@@ -99,7 +99,7 @@ func (a *API) vehicleScore(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	account := auth.From(r.Context()).Account
-	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+	if err := a.hasVehicle(r.Context(), account, id); err != nil {
 		return err
 	}
 	all, err := query.VehicleSums(r.Context(), a.DB, account, []fleet.VehicleID{fleet.VehicleID(id)}, from, to)

@@ -131,7 +131,7 @@ func (a *API) listTelemetry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+	if err := a.hasVehicle(r.Context(), account, id); err != nil {
 		return err
 	}
 	buckets := f.Every != 0
@@ -212,7 +212,7 @@ func (a *API) listLatestTelemetry(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	account := auth.From(r.Context()).Account
-	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+	if err := a.hasVehicle(r.Context(), account, id); err != nil {
 		return err
 	}
 	all, err := query.LatestTelemetry(r.Context(), a.DB, account, fleet.VehicleID(id))

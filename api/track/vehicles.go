@@ -162,6 +162,11 @@ func (a *API) prepareVehicle(r *http.Request, _ uint64, before, after *record.Ve
 	return a.vehicleRefers(r, after)
 }
 
+// hasVehicle refuses an id of which the account has no vehicle, archived or not.
+func (a *API) hasVehicle(ctx context.Context, account fleet.AccountID, id uint64) error {
+	return rest.Has(ctx, a.Server, &query.Vehicles, a.vehicles, account, id)
+}
+
 // vehicleDevices lists the devices of one vehicle; they are few, so that pages are cut here.
 func (a *API) vehicleDevices(w http.ResponseWriter, r *http.Request) error {
 	id, err := rest.PathID(r, "vehicle", fleet.VehiclePrefix)
@@ -169,7 +174,7 @@ func (a *API) vehicleDevices(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	account := auth.From(r.Context()).Account
-	if _, err := a.vehicles.Get(r.Context(), account, id); err != nil {
+	if err := a.hasVehicle(r.Context(), account, id); err != nil {
 		return err
 	}
 	p, err := rest.PageOf(r, r.URL.Path)

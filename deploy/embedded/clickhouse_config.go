@@ -204,6 +204,9 @@ func (c *ClickHouseConfig) mergeTree() []element {
 		number("number_of_free_entries_in_pool_to_lower_max_size_of_merge", 3),
 		number("number_of_free_entries_in_pool_to_execute_mutation", 4),
 		number("number_of_free_entries_in_pool_to_execute_optimize_entire_partition", 5),
+		// No merge works out what the values of its columns are like: no read of ours asks for that, as it costs more
+		// than it saves.
+		leaf("auto_statistics_types", ""),
 	}
 	if c.Sync {
 		settings = append(settings,

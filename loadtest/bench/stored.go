@@ -248,9 +248,7 @@ func (b *stored) oneDay(ctx context.Context, state string, queries int) (err err
 		from := b.cfg.Start + fleet.Millis(b.rng.IntN(b.days))*24*3600*1000
 		to := from + 24*3600*1000
 		args := []any{clickhouse.Named("account", uint64(trackAccount)), clickhouse.Named("vehicle", vehicle),
-			clickhouse.Named("from", int64(from)), clickhouse.Named("to", int64(to)), clickhouse.Named("without", uint32(0)),
-			clickhouse.Named("with", uint32(0)),
-			clickhouse.Named("limit", uint64(1<<62))}
+			clickhouse.Named("from", int64(from)), clickhouse.Named("to", int64(to)), clickhouse.Named("limit", uint64(1<<62))}
 		sql := fmt.Sprintf("FROM positions WHERE account = %d AND vehicle = %d AND fix_time >= to_timestamp(%d) AND fix_time < to_timestamp(%d)",
 			trackAccount, vehicle, from/1000, to/1000)
 		all := "SELECT device, fix_time, device_time, received_at, lat, lng, altitude_m, speed_mps, course_deg, accuracy_m, odometer_m, satellites, ignition, " +

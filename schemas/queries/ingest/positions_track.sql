@@ -22,7 +22,7 @@ SELECT
 FROM positions FINAL
 WHERE account = {account:UInt64} AND vehicle = {vehicle:UInt64}
     AND fix_time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND fix_time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    AND bitAnd(flags, {without:UInt32}) = 0 AND ({with:UInt32} = 0 OR bitAnd(flags, {with:UInt32}) != 0)
+    /*flags*/
 ORDER BY fix_time
 LIMIT {limit:UInt64}
 SETTINGS do_not_merge_across_partitions_select_final = 1, optimize_read_in_order = 1, max_threads = 1, enable_analyzer = 0
