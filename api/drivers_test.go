@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,70 @@ func TestTheBookingSaysWhoDroveWhereNoTagDoes(t *testing.T) {
 	wantEqual(t, "the tag at the wheel", w.driverOfTrip(trip), ada+" tag")
 	wantEqual(t, "trips of the customer", len(w.do("GET", "/v1/trips?driver="+w.customer, "").data()), 0)
 	wantEqual(t, "trips by the tag", len(w.do("GET", "/v1/trips?driver="+ada, "").data()), 1)
+}
+
+// TestTripsFromMemoryAreThoseOfTheStore holds who drove and on which day, whatever people, trackers and bookings say
+// meanwhile: memory knows by what a driver may be known, and the time zones.
+func TestTripsFromMemoryAreThoseOfTheStore(t *testing.T) {
+	memory, store, _, _ := besideMemory(t)
+	random := rand.New(rand.NewPCG(20, 11))
+	ada := store.customer(`{"display_name":"Ada"}`)
+	store.do("POST", "/v1/driver_tags", `{"tag":"AA","holders":[{"driver_id":"`+ada+`"}]}`).ok(201)
+	var cars []string
+	trips := map[string][]fleet.Entity{}
+	for n := range 5 {
+		car := store.vehicle(fmt.Sprintf(`{"make":"M%d","model":"B"}`, n))
+		cars = append(cars, car)
+		for k := range 3 {
+			trip := sampleTrip(float64(300*k+n), float64(300*k+n+60))
+			store.derive(store.account, row{vehicle: car, entity: trip})
+			trips[car] = append(trips[car], trip)
+		}
+	}
+	seen := map[string]bool{}
+	for step := range 60 {
+		car := cars[random.IntN(4)] // of the fifth nobody ever says anything
+		on := []*world{memory, store}[random.IntN(2)]
+		path := "/v1/trips/" + track.DerivedID(trips[car][random.IntN(3)]) + "/driver"
+		did := ""
+		switch random.IntN(6) {
+		case 0:
+			did = "a tag"
+			store.tags(store.account, cars[random.IntN(2)], map[float64]string{float64(random.IntN(700)): "AA"})
+		case 1:
+			did = "a word"
+			on.do("PUT", path, fmt.Sprintf(`{"driver":"Bob %d"}`, step)).ok(200)
+		case 2:
+			did = "a word taken back"
+			on.do("DELETE", path, "")
+		case 3:
+			did = "a booking"
+			store.exec(fmt.Sprintf(`INSERT INTO bookings (account, id, revision, created_at, updated_at, status, vehicle_id,
+					customer_id, actual_pickup_at, body)
+				SELECT %d, %d, 1, now64(3), now64(3), 'active', '%s', '%s', fromUnixTimestamp64Milli(%d, 'UTC'), '{}'`,
+				store.account, 1000+step, cars[1+random.IntN(3)], ada, int64(at(float64(random.IntN(700))))))
+		case 4:
+			did = "a time zone"
+			on.do("PATCH", "/v1/vehicles/"+car, `{"timezone":"`+
+				[]string{"Pacific/Kiritimati", "Pacific/Pago_Pago"}[random.IntN(2)]+`"}`).ok(200)
+		case 5:
+			did = "the account's time zone"
+			on.do("PATCH", "/v1/account", `{"timezone":"`+[]string{"Asia/Tokyo", "America/Chicago"}[random.IntN(2)]+`"}`).ok(200)
+		}
+		for _, path := range []string{"/v1/trips?vehicle_id=" + cars[random.IntN(5)], "/v1/trips?vehicle_id=" + cars[4],
+			"/v1/trips", "/v1/stops?vehicle_id=" + car} {
+			got, want := string(memory.do("GET", path, "").ok(200).body), string(store.do("GET", path, "").ok(200).body)
+			if got != want {
+				t.Fatalf("step %d, after %s: GET %s\nmemory %s\nstore  %s", step, did, path, got, want)
+			}
+			for _, source := range []string{"manual", "tag", "booking"} {
+				seen[source] = seen[source] || strings.Contains(got, `"driver_source":"`+source+`"`)
+			}
+		}
+	}
+	if len(seen) != 3 || !seen["manual"] || !seen["tag"] || !seen["booking"] {
+		t.Errorf("drivers were known by %v", seen)
+	}
 }
 
 func TestDriverTagsAreOnePersonsAtATime(t *testing.T) {

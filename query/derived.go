@@ -260,28 +260,31 @@ func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter
 
 // places finds where the rows of a page stand, and counts those of all pages on the way if that is asked for.
 func (k *Derivable[E]) places(ctx context.Context, db driver.Conn, f *DerivedFilter, count bool) (places, error) {
-	total := "toUInt64(0)"
+	total, threads := "toUInt64(0)", ""
 	if count {
 		total = "count() OVER ()"
+	}
+	if len(f.Vehicles) == 1 {
+		threads = ", max_threads = 1"
 	}
 	text, args := k.ask("derived_page", f, clickhouse.Named("limit", uint64(f.Limit)+1), // one more tells of a next page
 		clickhouse.Named("offset", uint64(f.Offset)))
 	var at places
-	err := schemas.EachRow(ctx, db, "find "+k.table, strings.Replace(text, "/*total*/", total, 1), args,
-		func(row schemas.Row) error {
-			var s spot
-			var time int64
-			var total uint64
-			if err := row.Scan(&s.vehicle, &s.start, &s.id, &time, &total); err != nil {
-				return err
-			}
-			if len(at.spots) == f.Limit {
-				at.more = true
-				return schemas.ErrEnough
-			}
-			at.spots, at.last, at.total = append(at.spots, s), fleet.Millis(time), int(total)
-			return nil
-		})
+	text = strings.NewReplacer("/*total*/", total, "/*threads*/", threads).Replace(text)
+	err := schemas.EachRow(ctx, db, "find "+k.table, text, args, func(row schemas.Row) error {
+		var s spot
+		var time int64
+		var total uint64
+		if err := row.Scan(&s.vehicle, &s.start, &s.id, &time, &total); err != nil {
+			return err
+		}
+		if len(at.spots) == f.Limit {
+			at.more = true
+			return schemas.ErrEnough
+		}
+		at.spots, at.last, at.total = append(at.spots, s), fleet.Millis(time), int(total)
+		return nil
+	})
 	return at, err
 }
 
@@ -291,13 +294,15 @@ func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f *DerivedFilte
 	if len(at) == 0 {
 		return nil, nil
 	}
-	vehicles, starts, ids := make([]uint64, len(at)), make([]int64, len(at)), make([]uint64, len(at))
+	vehicles, ids := make([]uint64, len(at)), make([]uint64, len(at))
+	first, last := at[0].start, at[0].start
 	for i, s := range at {
-		vehicles[i], starts[i], ids[i] = s.vehicle, s.start, s.id
+		vehicles[i], ids[i], first, last = s.vehicle, s.id, min(first, s.start), max(last, s.start)
 	}
-	args := []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicles", vehicles),
-		clickhouse.Named("starts", starts), clickhouse.Named("ids", ids),
-		clickhouse.Named("first", slices.Min(starts)), clickhouse.Named("last", slices.Max(starts))}
+	slices.Sort(vehicles)
+	args := []any{clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("ids", ids),
+		clickhouse.Named("vehicles", slices.Compact(vehicles)), clickhouse.Named("first", first),
+		clickhouse.Named("last", last)}
 	text := strings.ReplaceAll(schemas.Query("derived_rows"), "/*table*/", k.table)
 	read, err := schemas.AllRows(ctx, db, "read "+k.table, text, args, func(d *Derived[E], row schemas.Row) error {
 		d.Entity = k.fresh()
@@ -309,7 +314,10 @@ func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f *DerivedFilte
 	of := make(map[spot]*Derived[E], len(read))
 	for i := range read {
 		d := &read[i]
-		of[spot{uint64(d.Vehicle), int64(d.Entity.Header().Start), d.ID()}] = d
+		place := spot{uint64(d.Vehicle), int64(d.Entity.Header().Start), d.ID()}
+		if known := of[place]; known == nil || known.Revision < d.Revision {
+			of[place] = d
+		}
 	}
 	all := make([]Derived[E], 0, len(at))
 	for _, s := range at {

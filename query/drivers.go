@@ -43,6 +43,32 @@ func driven(
 		})
 }
 
+// DriversKnown says by what it may be known who drove a vehicle.
+type DriversKnown struct {
+	Said   bool // what people said
+	Tagged bool // the tags that its trackers told
+	Booked bool // the bookings that had it
+}
+
+// DriversKnownOf returns by what it may be known who drove some vehicles of an account; those of which there is nothing
+// are left out.
+func DriversKnownOf(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicles []uint64) (map[uint64]DriversKnown, error) {
+	all := map[uint64]DriversKnown{}
+	err := schemas.EachRow(ctx, db, "read by what drivers are known", schemas.Query("drivers_known"), []any{
+		clickhouse.Named("account", uint64(account)), clickhouse.Named("vehicles", vehicles),
+	}, func(row schemas.Row) error {
+		var vehicle uint64
+		var k DriversKnown
+		if err := row.Scan(&vehicle, &k.Said, &k.Tagged, &k.Booked); err != nil {
+			return err
+		}
+		all[vehicle] = k
+		return nil
+	})
+	return all, err
+}
+
 // DriversSaid returns who people said drove some vehicles of an account at any time of [from, to].
 func DriversSaid(
 	ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,

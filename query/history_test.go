@@ -48,7 +48,8 @@ func TestHistoryOfAVehicleReadsTheVehiclesGranules(t *testing.T) {
 				start_at + 10, start_at + 20, '{}'
 			FROM numbers(100000)`)
 		marks := strings.NewReplacer("/*table*/", table, "/*filters*/", "AND vehicle IN {vehicles:Array(UInt64)} AND NOT deleted",
-			"/*by*/", "start_at", "/*direction*/", "DESC", "/*after*/", "true", "/*total*/", "count() OVER ()")
+			"/*by*/", "start_at", "/*direction*/", "DESC", "/*after*/", "true", "/*total*/", "count() OVER ()",
+			"/*threads*/", ", max_threads = 1")
 		for _, name := range []string{"derived_page", "derived_rows", "derived_count"} {
 			if read, of := most(marks.Replace(schemas.Query(name))); of < 10 || read == 0 || read > 3 {
 				t.Errorf("%s of %s reads %d of %d granules", name, table, read, of)

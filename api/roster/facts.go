@@ -40,6 +40,7 @@ type FactsOf struct {
 var (
 	OfVehicles = FactsOf{&query.Vehicles, ofVehicle, ofBooking, true, false}
 	OfBookings = FactsOf{&query.Bookings, ofMoney, ofItem, false, true}
+	OfDrivers  = FactsOf{&query.Vehicles, ofDriver, 0, false, false}
 )
 
 // reaches are all by which facts may become others.
@@ -57,6 +58,7 @@ type Fact[T any] struct {
 	Until fleet.Millis // the last at which it holds if nothing is written
 	By    []uint64     // other records by which it goes: of a vehicle bookings, of a booking tolls and expenses
 	Size  int          // bytes of memory that the value has beside itself, about
+	Final bool         // nothing that a source may get makes it another
 
 	since fleet.Millis
 }
@@ -397,7 +399,7 @@ func (f *Facts[T]) keep(a *factsOf[T], account fleet.AccountID, b *batch[T]) {
 		if f.of.many && (v == nil || v.table.get(id) == nil) {
 			continue
 		}
-		if !f.of.touched(&b.stale, id, fact.By) {
+		if !f.touched(&b.stale, id, fact) {
 			a.put(f.r, id, fact)
 		}
 	}
@@ -406,11 +408,11 @@ func (f *Facts[T]) keep(a *factsOf[T], account fleet.AccountID, b *batch[T]) {
 // all says whether changes may have made all facts others.
 func (of *FactsOf) all(c *changes) bool { return c.any || of.account && c.facts }
 
-// touched says whether they may have made that of a record another, which goes by some others.
-func (of *FactsOf) touched(c *changes, id uint64, by []uint64) bool {
-	others := c.of(of.by)
-	return of.all(c) || c.of(of.names)[id] ||
-		len(others) > 0 && slices.ContainsFunc(by, func(id uint64) bool { return others[id] })
+// touched says whether they may have made that of a record another.
+func (f *Facts[T]) touched(c *changes, id uint64, fact *Fact[T]) bool {
+	others := c.of(f.of.by)
+	return f.of.all(c) || !fact.Final && (c.of(f.of.names)[id] ||
+		len(others) > 0 && slices.ContainsFunc(fact.By, func(id uint64) bool { return others[id] }))
 }
 
 // put keeps a fact of a record; with nil it lets go of what is kept of it. mu is held.
@@ -453,12 +455,14 @@ func (f *Facts[T]) changed(account fleet.AccountID, c *changes) {
 	}
 	if !f.of.all(c) && len(c.of(f.of.by)) == 0 {
 		for id := range c.of(f.of.names) {
-			a.put(f.r, id, nil)
+			if fact := a.get(id); fact != nil && !fact.Final {
+				a.put(f.r, id, nil)
+			}
 		}
 		return
 	}
 	for id, fact := range a.facts {
-		if f.of.touched(c, id, fact.By) {
+		if f.touched(c, id, fact) {
 			a.put(f.r, id, nil)
 		}
 	}

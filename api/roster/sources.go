@@ -31,8 +31,9 @@ const (
 	ofCalendar                   // the calendar that it names
 	ofMoney                      // what is owed and paid of the booking that it names
 	ofItem                       // what goes by the toll or expense that it is
+	ofDriver                     // what there is by which it is known who drove the vehicle that it names
 
-	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem
+	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem | ofDriver
 )
 
 // itsBooking is the booking that a row names, 0 for none.
@@ -50,6 +51,9 @@ var sources = []source{
 	{"heard_hours", ofVehicle, "", ""},              // of which vehicles, heard_changed.sql tells
 	{"calendars", ofVehicle | ofCalendar, "id", ""}, // those of classes name no vehicle
 	{"bookings", ofBooking, "id", ""},
+	{"bookings", ofDriver, "toUInt64OrZero(substring(vehicle_id, 5))", "AND vehicle_id != ''"},
+	{"tag_reports", ofDriver, "vehicle", ""},
+	{"trip_drivers", ofDriver, "vehicle", ""},
 	{"devices", ofAccount, "0", ""},
 	{"issues", ofAccount, "0", ""},
 	{"accounts", ofAccount, "0", ""},
@@ -69,7 +73,7 @@ type changes struct {
 }
 
 // idReaches are those of ids.
-var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem}
+var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem, ofDriver}
 
 func (c *changes) add(s *source, id uint64) {
 	for _, of := range idReaches {

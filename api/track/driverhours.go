@@ -141,7 +141,7 @@ func (a *API) worked(
 		for _, t := range trips {
 			first, last = min(first, t.From), max(last, t.To)
 		}
-		e, err := evidence(ctx, a.DB, account, some, first, last)
+		e, err := a.evidence(ctx, a.DB, account, some, first, last)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/motorpool/fleet"
 	"github.com/motorpool/fleet/api/driver"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -24,33 +26,87 @@ const vehiclesAtOnce = 50
 // stretch is of how long it is held in memory at once, but for a trip that goes on for longer.
 const stretch = fleet.Millis(31 * 24 * time.Hour / time.Millisecond)
 
-// evidence reads what was said of who drove some vehicles at any time of [from, to]. A tag that was shown
-// before counts too.
-func evidence(
-	ctx context.Context, db conn.Conn, account fleet.AccountID, vehicles []fleet.VehicleID, from, to fleet.Millis,
-) (*driver.Evidence, error) {
+// readDriversKnown reads by what it may be known who drove vehicles. A tracker that tells tags does so all the time: it
+// is asked what it told, and nothing else is kept of the vehicle.
+func (a *API) readDriversKnown(ctx context.Context, account fleet.AccountID, ids []uint64,
+	_ time.Time) (map[uint64]*roster.Fact[query.DriversKnown], error) {
+	of, err := query.DriversKnownOf(ctx, a.DB, account, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[uint64]*roster.Fact[query.DriversKnown], len(ids))
+	for _, id := range ids {
+		fact := &roster.Fact[query.DriversKnown]{Value: of[id], Until: math.MaxInt64}
+		if fact.Value.Tagged {
+			fact.Value, fact.Final = everyDriver, true
+		}
+		all[id] = fact
+	}
+	return all, nil
+}
+
+// everyDriver is of vehicles of which nothing is kept: all is read.
+var everyDriver = query.DriversKnown{Said: true, Tagged: true, Booked: true}
+
+// driversKnown says by what it may be known who drove any of some vehicles.
+func (a *API) driversKnown(ctx context.Context, account fleet.AccountID,
+	vehicles []fleet.VehicleID) (known query.DriversKnown, err error) {
+	if a.Roster == nil { // to read it were one more statement
+		return everyDriver, nil
+	}
+	ids := make([]uint64, len(vehicles))
+	for i, v := range vehicles {
+		ids[i] = uint64(v)
+	}
+	all, _, err := a.drivers.Of(ctx, account, ids)
+	if err != nil {
+		return known, err
+	}
+	for _, k := range all {
+		if k == nil {
+			return everyDriver, nil
+		}
+		known.Said, known.Tagged, known.Booked = known.Said || k.Said, known.Tagged || k.Tagged, known.Booked || k.Booked
+	}
+	return known, nil
+}
+
+// evidence reads what was said of who drove some vehicles at any time of [from, to]. A tag that was shown before counts
+// too.
+func (a *API) evidence(ctx context.Context, db conn.Conn, account fleet.AccountID, vehicles []fleet.VehicleID,
+	from, to fleet.Millis) (*driver.Evidence, error) {
+	by, err := a.driversKnown(ctx, account, vehicles)
+	if err != nil {
+		return nil, err
+	}
 	e := &driver.Evidence{}
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		e.Manual, err = query.DriversSaid(inner, db, account, vehicles, from, to)
-		return err
-	})
-	group.Go(func() (err error) {
-		e.Bookings, err = query.DriversBooked(inner, db, account, vehicles, from, to)
-		return err
-	})
-	group.Go(func() (err error) {
-		if e.Reports, err = query.TagReports(inner, db, account, vehicles, from-driver.Hold, to); err != nil ||
-			len(e.Reports) == 0 {
+	if by.Said {
+		group.Go(func() (err error) {
+			e.Manual, err = query.DriversSaid(inner, db, account, vehicles, from, to)
 			return err
-		}
-		seen := map[string]bool{}
-		for i := range e.Reports {
-			seen[e.Reports[i].Tag] = true
-		}
-		e.Holders, err = query.TagHolders(inner, db, account, slices.Collect(maps.Keys(seen)))
-		return err
-	})
+		})
+	}
+	if by.Booked {
+		group.Go(func() (err error) {
+			e.Bookings, err = query.DriversBooked(inner, db, account, vehicles, from, to)
+			return err
+		})
+	}
+	if by.Tagged {
+		group.Go(func() (err error) {
+			if e.Reports, err = query.TagReports(inner, db, account, vehicles, from-driver.Hold, to); err != nil ||
+				len(e.Reports) == 0 {
+				return err
+			}
+			seen := map[string]bool{}
+			for i := range e.Reports {
+				seen[e.Reports[i].Tag] = true
+			}
+			e.Holders, err = query.TagHolders(inner, db, account, slices.Collect(maps.Keys(seen)))
+			return err
+		})
+	}
 	return e, group.Wait()
 }
 
@@ -61,7 +117,7 @@ type drove struct {
 }
 
 // eachDrive finds out who drove some trips, by vehicle and start, some vehicles and a stretch of time at once.
-func eachDrive(
+func (a *API) eachDrive(
 	ctx context.Context, db conn.Conn, account fleet.AccountID, trips []query.TripSpan, each func(*drove),
 ) error {
 	of := byVehicle(trips)
@@ -76,7 +132,7 @@ func eachDrive(
 			for ; n < len(theirs) && theirs[n].From-theirs[0].From < stretch; n++ {
 				last = max(last, theirs[n].To)
 			}
-			e, err := evidence(ctx, db, account, some, theirs[0].From, last)
+			e, err := a.evidence(ctx, db, account, some, theirs[0].From, last)
 			if err != nil {
 				return err
 			}
@@ -116,7 +172,7 @@ func mayHaveDriven(
 var MaxDriverTrips = 100_000
 
 // narrowToDriver narrows a filter of trips to those of a driver.
-func narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, who string) error {
+func (a *API) narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, who string) error {
 	vehicles, err := mayHaveDriven(ctx, db, f.Account, who, f.From, f.To)
 	if err != nil {
 		return err
@@ -137,7 +193,7 @@ func narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, w
 			" trips of these vehicles: choose a shorter span with from and until, or name fewer vehicles with vehicle_id")
 	}
 	chosen := map[fleet.VehicleID]bool{}
-	err = eachDrive(ctx, db, f.Account, trips, func(d *drove) {
+	err = a.eachDrive(ctx, db, f.Account, trips, func(d *drove) {
 		if d.Driver == who {
 			*f.Only = append(*f.Only, d.ID)
 			chosen[d.Vehicle] = true
@@ -149,7 +205,7 @@ func narrowToDriver(ctx context.Context, db conn.Conn, f *query.DerivedFilter, w
 
 // driverSums returns what the drivers of an account drove in trips that began in [from, to), and how, by driver. A
 // driving event counts for who was at the wheel then. Trips are read a stretch of time at once.
-func driverSums(
+func (a *API) driverSums(
 	ctx context.Context, db conn.Conn, account fleet.AccountID, from, to fleet.Millis,
 ) ([]query.DrivingSums, error) {
 	notes, err := query.Notes(ctx, db, account, from, to)
@@ -186,7 +242,7 @@ func driverSums(
 			return nil, err
 		}
 		before := func(t query.TripSpan) bool { return t.From < begin }
-		if err := eachDrive(ctx, db, account, slices.DeleteFunc(trips, before), add); err != nil {
+		if err := a.eachDrive(ctx, db, account, slices.DeleteFunc(trips, before), add); err != nil {
 			return nil, err
 		}
 	}

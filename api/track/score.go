@@ -84,7 +84,7 @@ func (a *API) scoreRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return driverSums(r.Context(), db, account, from, to)
+			return a.driverSums(r.Context(), db, account, from, to)
 		})
 	})
 }

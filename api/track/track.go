@@ -12,6 +12,7 @@ import (
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
 	"github.com/motorpool/fleet/api/roster"
+	"github.com/motorpool/fleet/query"
 )
 
 // API holds the resources of the tracking half.
@@ -32,6 +33,7 @@ type API struct {
 
 	known       *roster.Facts[known] // of vehicles
 	knownBefore atomic.Uint64        // the last of their numbers
+	drivers     *roster.Facts[query.DriversKnown]
 }
 
 // New makes the tracking half on a server. It registers nothing.
@@ -43,5 +45,6 @@ func New(s *rest.Server, d *desk.Desk, changes ChangePublisher) *API {
 		tripDrivers: record.NewLog(s.Store, record.TripDrivers), jobs: record.NewLog(s.Store, record.Jobs),
 	}
 	a.known = roster.NewFacts(s.Roster, roster.OfVehicles, s.Now, a.readKnown)
+	a.drivers = roster.NewFacts(s.Roster, roster.OfDrivers, s.Now, a.readDriversKnown)
 	return a
 }

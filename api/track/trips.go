@@ -83,7 +83,7 @@ func (a *API) tripRoutes() {
 			if err != nil {
 				return err
 			}
-			return narrowToDriver(r.Context(), db, f, who)
+			return a.narrowToDriver(r.Context(), db, f, who)
 		},
 	}
 	s.registerList()
@@ -173,7 +173,7 @@ func (a *API) showTrips(r *http.Request, rows []query.Derived[*fleet.Trip]) ([]T
 		}
 		from, to = min(from, t.Start), max(to, t.End)
 	}
-	e, err := evidence(r.Context(), a.DB, auth.From(r.Context()).Account, vehicles, from, to)
+	e, err := a.evidence(r.Context(), a.DB, auth.From(r.Context()).Account, vehicles, from, to)
 	if err != nil {
 		return nil, err
 	}
