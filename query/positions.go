@@ -119,7 +119,9 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 
 // longTrack is the span from which on it is worth finding out first where in it a page is: less lies in a granule or
 // two, which is all that is read in any case.
-const longTrack = fleet.Millis(31 * 24 * 3600 * 1000)
+const longTrack = 31 * oneDay
+
+const oneDay = fleet.Millis(24 * 3600 * 1000)
 
 // TrackPage returns how many positions a filter lets through, and those of one page of them. What is asked for as the
 // page has an offset and a limit, and begins where the whole does or behind a cursor.
@@ -144,13 +146,14 @@ func trackPage(ctx context.Context, db driver.Conn, page TrackFilter, now time.T
 		return allOf(Track(ctx, db, page))
 	}
 	near := page
+	span := min(longTrack, oneDay*fleet.Millis(1+page.Limit/100)) // who drives reports more than 100 times a day
 	switch {
 	case !page.Descending:
-		near.To = page.From + longTrack
+		near.To = page.From + span
 	case page.To == 0:
-		near.From = max(page.From, fleet.MillisOf(now)-longTrack)
+		near.From = max(page.From, fleet.MillisOf(now)-span)
 	default:
-		near.From = max(page.From, page.To-longTrack)
+		near.From = max(page.From, page.To-span)
 	}
 	if begins := page.Descending || page.From > 0; begins && page.Offset == 0 {
 		if found, err := allOf(Track(ctx, db, near)); err != nil || len(found) == page.Limit {

@@ -1,7 +1,8 @@
 // Package historyload measures pages of what was of one vehicle: its trips, stops, visits, alerts and positions, by
 // many clients and by one alone, from programs side by side over one store. The vehicles drive for a year; what they
-// did is made in the store, so that the last month's is still in many parts, as it is while they report, and that of
-// each month before in one, as the store itself merges it when nothing came into it for a day.
+// did is made in the store, so that the last month's is still in eight parts, each of half the time of the one before, as
+// it is while they report, and that of each month before in one, as the store itself merges it when nothing came into it
+// for a day.
 package historyload
 
 import (
@@ -123,11 +124,16 @@ func fill(ctx context.Context, sys *system.System, o Options, since time.Time) e
 		for part := range parts {
 			// A row each `every` fixes of a vehicle, by its number n in the month, at time at.
 			rows := func(every int) string {
+				all := each / every
+				begin, end := all-all>>part, all-all>>(part+1)
+				if part == parts-1 {
+					end = all
+				}
 				return fmt.Sprintf(`FROM (SELECT %d AS account, %d + number %% %d AS vehicle, intDiv(number, %d) AS n,
 						fromUnixTimestamp64Milli(toInt64(%d + n * %d), 'UTC') AS at, cityHash64(number, %d, %d) %% 9000000000000000000 + 1 AS id
-					FROM numbers(%d) WHERE n %% %d = %d)`, account, firstVehicle, o.Vehicles, o.Vehicles,
-					since.UnixMilli()+int64(month)*monthMS, monthMS/int64(each/every), month, every, o.Vehicles*(each/every),
-					parts, part)
+					FROM numbers(%d, %d))`, account, firstVehicle, o.Vehicles, o.Vehicles,
+					since.UnixMilli()+int64(month)*monthMS, monthMS/int64(all), month, every, o.Vehicles*begin,
+					o.Vehicles*(end-begin))
 			}
 			head := "(account, vehicle, id, revision, start_at, end_at, open, deleted, late, updated_at, body"
 			values := func(e fleet.Entity) string {
