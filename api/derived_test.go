@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -478,4 +479,67 @@ func TestDaysGoByTheZoneThatHoldsNow(t *testing.T) {
 	wantEqual(t, "one trip", w.do("GET", "/v1/trips/"+trip, "").ok(200).object()["local_on"], "2026-02-01")
 	w.do("PATCH", "/v1/vehicles/"+vehicle, `{"timezone":"America/Chicago"}`).ok(200)
 	wantEqual(t, "by the vehicle's own", days(), "1 true false")
+}
+
+// TestPagesFromMemoryAreThoseOfTheStore asks for the newest of what vehicles did while that goes on, is repaired in
+// months that are over, comes late, is taken out of the store and merged there, and while months go by: memory, which
+// knows how much there was before, answers what the store counts.
+func TestPagesFromMemoryAreThoseOfTheStore(t *testing.T) {
+	memory, store, _, clock := besideMemory(t)
+	random := rand.New(rand.NewPCG(9, 3))
+	now := func() fleet.Millis { return fleet.Millis(clock.Load()) }
+	const day = 24 * 60. // minutes
+	var cars []string
+	for n := range 3 {
+		cars = append(cars, store.vehicle(fmt.Sprintf(`{"make":"M%d","model":"B"}`, n)))
+	}
+	made := map[string][]*fleet.Trip{}
+	for step := range 60 {
+		car := cars[random.IntN(len(cars))]
+		ago := float64(random.IntN(3)) * day // from noon of a day of January to now
+		if random.IntN(3) > 0 {
+			ago = random.Float64() * 200 * day
+		}
+		begin := float64(now()-noon)/60_000 - ago
+		did := ""
+		switch what := random.IntN(12); {
+		case what < 5:
+			did = fmt.Sprintf("a trip %.1f days ago", ago/day)
+			trip := sampleTrip(begin, begin+20)
+			store.derive(store.account, row{vehicle: car, entity: trip})
+			made[car] = append(made[car], trip)
+		case what < 7 && len(made[car]) > 0:
+			did = "a repair"
+			store.derive(store.account, row{vehicle: car, entity: made[car][random.IntN(len(made[car]))],
+				revision: uint32(2 + step), deleted: random.IntN(2) == 0})
+		case what < 10:
+			did = fmt.Sprintf("positions %.1f days ago", ago/day)
+			store.exec(fmt.Sprintf(`INSERT INTO positions (account, vehicle, fix_time, device, device_time, received_at, lat7, lng7)
+				SELECT %d, %d, fromUnixTimestamp64Milli(toInt64(%d + number * 60000), 'UTC') AS at, 7, at, at, 302671500, -977430600
+				FROM numbers(%d)`, store.account, vehicleID(t, car), at(begin)/60_000*60_000, 1+random.IntN(20)))
+		case what == 10:
+			did = "a merge"
+			table := []string{"trips", "positions"}[random.IntN(2)]
+			store.exec("OPTIMIZE TABLE " + table + " FINAL")
+		default:
+			did = "time went by, and what was at its begin is gone"
+			clock.Add(int64(random.IntN(12)) * int64(day) * 60_000)
+			store.exec(fmt.Sprintf("ALTER TABLE %s DROP PARTITION '%s'", []string{"trips", "positions"}[random.IntN(2)],
+				now().Time().AddDate(0, -2-random.IntN(5), 0).Format("200601")))
+		}
+		for _, one := range []string{car, cars[random.IntN(len(cars))]} {
+			for _, path := range []string{"/v1/trips?per_page=3&vehicle_id=" + one, "/v1/trips?per_page=100&vehicle_id=" + one,
+				"/v1/vehicles/" + one + "/positions?per_page=5&sort=-fix_at"} {
+				got, want := string(memory.do("GET", path, "").ok(200).body), string(store.do("GET", path, "").ok(200).body)
+				if got != want {
+					t.Fatalf("step %d, after %s: GET %s\nmemory %s\nstore  %s", step, did, path, got, want)
+				}
+			}
+		}
+	}
+	for car, trips := range made {
+		if len(trips) < 3 {
+			t.Errorf("%s had %d trips: that tells little", car, len(trips))
+		}
+	}
 }

@@ -258,6 +258,73 @@ func (k *Derivable[E]) Page(ctx context.Context, db driver.Conn, f DerivedFilter
 	return page, nil
 }
 
+// PastBefore returns the instant before which what a vehicle had is counted once and for all, as long as nothing late
+// comes, and until when: the first of the month that it was a week ago, so that tables by months have it apart.
+func PastBefore(now time.Time) (before, until time.Time) {
+	y, m, _ := now.UTC().AddDate(0, 0, -7).Date()
+	before = time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
+	return before, before.AddDate(0, 1, 7).Add(-time.Millisecond)
+}
+
+// Past is how many there were before an instant.
+type Past struct {
+	Before time.Time
+	Count  int
+}
+
+// CountPast counts what some vehicles of an account had that began before an instant and holds. Vehicles without any
+// are left out.
+func (k *Derivable[E]) CountPast(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	before time.Time) (map[uint64]int, error) {
+	text := strings.ReplaceAll(schemas.Query("derived_past"), "/*table*/", k.table)
+	return countPast(ctx, db, "count past "+k.table, text, account, vehicles, before)
+}
+
+func countPast(ctx context.Context, db driver.Conn, doing, text string, account fleet.AccountID, vehicles []uint64,
+	before time.Time) (map[uint64]int, error) {
+	all := map[uint64]int{}
+	return all, schemas.EachRow(ctx, db, doing, text, []any{clickhouse.Named("account", uint64(account)),
+		clickhouse.Named("vehicles", vehicles), clickhouse.Named("before", before.UnixMilli())},
+		func(row schemas.Row) error {
+			var vehicle, n uint64
+			if err := row.Scan(&vehicle, &n); err != nil {
+				return err
+			}
+			all[vehicle] = int(n)
+			return nil
+		})
+}
+
+// Newest says whether a filter wants the newest of all that one vehicle had.
+func (k *Derivable[E]) Newest(f *DerivedFilter) bool {
+	return len(f.Vehicles) == 1 && !f.Ascending && !f.ByUpdate && f.AfterID == 0 && f.Offset == 0 && f.Limit > 0 &&
+		!f.Deleted && len(k.conditions(f)) == 2 // the vehicle, and that it holds
+}
+
+// NewestPage is Page for a filter that is Newest, by one reading of what is not past. It is false where some of the
+// page is.
+func (k *Derivable[E]) NewestPage(ctx context.Context, db driver.Conn, f DerivedFilter, past Past,
+	names ZoneNamesOf) (page DerivedPage[E], ok bool, err error) {
+	text := strings.ReplaceAll(schemas.Query("derived_newest"), "/*table*/", k.table)
+	var count uint64
+	page.Rows, err = schemas.AllRows(ctx, db, "read newest "+k.table, text, []any{
+		clickhouse.Named("account", uint64(f.Account)), clickhouse.Named("vehicle", uint64(f.Vehicles[0])),
+		clickhouse.Named("since", past.Before.UnixMilli()), clickhouse.Named("limit", uint64(f.Limit)+1)},
+		func(d *Derived[E], row schemas.Row) error {
+			d.Entity = k.fresh()
+			return d.scan(row, &count)
+		})
+	if more := len(page.Rows) > f.Limit; more {
+		page.Rows = page.Rows[:f.Limit]
+		last := &page.Rows[f.Limit-1]
+		page.AfterTime, page.AfterID = last.Entity.Header().Start, last.ID()
+	} else if err != nil || past.Count > 0 {
+		return page, false, err
+	}
+	page.Total = past.Count + int(count)
+	return page, true, localise(page.Rows, names)
+}
+
 // places finds where the rows of a page stand, and counts those of all pages on the way if that is asked for.
 func (k *Derivable[E]) places(ctx context.Context, db driver.Conn, f *DerivedFilter, count bool) (places, error) {
 	total, threads := "toUInt64(0)", ""
@@ -328,12 +395,14 @@ func (k *Derivable[E]) rows(ctx context.Context, db driver.Conn, f *DerivedFilte
 	return all, nil
 }
 
-func (d *Derived[E]) scan(row schemas.Row) error {
+// scan takes the columns of derived_rows.sql, and more that are behind them.
+func (d *Derived[E]) scan(row schemas.Row, more ...any) error {
 	var vehicle, id uint64
 	var start, end, updated int64
 	var open bool
 	var body string
-	if err := row.Scan(&vehicle, &id, &d.Revision, &start, &end, &open, &d.Deleted, &d.Late, &updated, &body); err != nil {
+	if err := row.Scan(append([]any{&vehicle, &id, &d.Revision, &start, &end, &open, &d.Deleted, &d.Late, &updated, &body},
+		more...)...); err != nil {
 		return err
 	}
 	if err := json.Unmarshal([]byte(body), d.Entity); err != nil {

@@ -117,18 +117,47 @@ func CountTrack(ctx context.Context, db driver.Conn, f TrackFilter) (int, error)
 	return int(n), nil
 }
 
+// IsAll says whether a filter lets all positions of its vehicle through.
+func (f *TrackFilter) IsAll() bool {
+	return f.From <= 0 && f.To == 0 && f.Without == 0 && f.With == 0 && f.Every == 0
+}
+
+// CountPastTrack counts the positions of some vehicles of an account from before an instant. Vehicles without any are
+// left out.
+func CountPastTrack(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	before time.Time) (map[uint64]int, error) {
+	return countPast(ctx, db, "count past positions", schemas.Query("positions_past"), account, vehicles, before)
+}
+
 // longTrack is the span from which on it is worth finding out first where in it a page is: less lies in a granule or
 // two, which is all that is read in any case.
 const longTrack = 31 * oneDay
 
 const oneDay = fleet.Millis(24 * 3600 * 1000)
 
+// isShort says that it is not worth it.
+func isShort(f *TrackFilter) bool { return until(f.To)-int64(max(f.From, 0)) < int64(longTrack) }
+
 // TrackPage returns how many positions a filter lets through, and those of one page of them. What is asked for as the
-// page has an offset and a limit, and begins where the whole does or behind a cursor.
-func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter,
-	now time.Time) (total int, positions []fleet.Position, err error) {
+// page has an offset and a limit, and begins where the whole does or behind a cursor. What is past is not counted again
+// if the whole IsAll; it may be nil.
+func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter, now time.Time,
+	past *Past) (total int, positions []fleet.Position, err error) {
+	if isShort(&whole) && page.Offset == 0 && page.From == whole.From && page.To == whole.To {
+		positions, err = allOf(Track(ctx, db, page))
+		if total = len(positions); err == nil && total == page.Limit { // there may be more
+			total, err = CountTrack(ctx, db, whole)
+		}
+		return total, positions, err
+	}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
+		if past != nil && whole.IsAll() {
+			whole.From = fleet.MillisOf(past.Before)
+			total, err = CountTrack(inner, db, whole)
+			total += past.Count
+			return err
+		}
 		total, err = CountTrack(inner, db, whole)
 		return err
 	})
@@ -142,7 +171,7 @@ func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter,
 // trackPage reads a page. Of a long span it is looked for first where it is most likely: behind the cursor, or among
 // the newest; and where it is not full, it is asked where it lies.
 func trackPage(ctx context.Context, db driver.Conn, page TrackFilter, now time.Time) ([]fleet.Position, error) {
-	if page.Every != 0 || page.Limit == 0 || until(page.To)-int64(page.From) < int64(longTrack) {
+	if page.Every != 0 || page.Limit == 0 || isShort(&page) {
 		return allOf(Track(ctx, db, page))
 	}
 	near := page

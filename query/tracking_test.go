@@ -144,7 +144,7 @@ func TestTrackFilters(t *testing.T) {
 		if n, err := query.CountTrack(t.Context(), db, c.f); n != c.total || err != nil {
 			t.Errorf("%s: count %d, %v, want %d", name, n, err, c.total)
 		}
-		n, page, err := query.TrackPage(t.Context(), db, c.f, c.f, noon.Time())
+		n, page, err := query.TrackPage(t.Context(), db, c.f, c.f, noon.Time(), nil)
 		if n != c.total || err != nil {
 			t.Errorf("%s: a page of %d, %v, want %d", name, n, err, c.total)
 		}
@@ -185,7 +185,7 @@ func TestPagesOfATrackAreThoseOfFinal(t *testing.T) {
 			page.Offset, page.Limit = offset, size
 			// The newest are sought where they are, where they no longer are, and before there was any.
 			now := noon.Time().AddDate(0, 0, random.IntN(300)-100)
-			total, positions, err := query.TrackPage(t.Context(), db, whole, page, now)
+			total, positions, err := query.TrackPage(t.Context(), db, whole, page, now, nil)
 			if err != nil || total != len(want) {
 				t.Fatalf("%+v: total %d, %v, want %d", page, total, err, len(want))
 			}
@@ -202,7 +202,7 @@ func TestPagesOfATrackAreThoseOfFinal(t *testing.T) {
 			default:
 				behind.From = noon + fleet.Millis(want[offset-1])*1000 + 1
 			}
-			total, positions, err = query.TrackPage(t.Context(), db, whole, behind, now)
+			total, positions, err = query.TrackPage(t.Context(), db, whole, behind, now, nil)
 			if again := times(positions); err != nil || total != len(want) || !slices.Equal(again, got) {
 				t.Fatalf("%+v: %v of %d, %v, want %v of %d", behind, again, total, err, got, len(want))
 			}

@@ -34,13 +34,16 @@ type FactsOf struct {
 	by      reach // of sources, whose rows are named in Fact.By
 	account bool  // of what of an account touches all
 	many    bool  // there may be more and more of them: facts are kept of those that are in memory
+	most    int   // unless 0, of an account with more only what is asked for is read
 }
 
 // Of what there are facts.
 var (
-	OfVehicles = FactsOf{&query.Vehicles, ofVehicle, ofBooking, true, false}
-	OfBookings = FactsOf{&query.Bookings, ofMoney, ofItem, false, true}
-	OfDrivers  = FactsOf{&query.Vehicles, ofDriver, 0, false, false}
+	OfVehicles  = FactsOf{&query.Vehicles, ofVehicle, ofBooking, true, false, 0}
+	OfBookings  = FactsOf{&query.Bookings, ofMoney, ofItem, false, true, 0}
+	OfDrivers   = FactsOf{&query.Vehicles, ofDriver, 0, false, false, 0}
+	OfPast      = FactsOf{&query.Vehicles, ofPast, 0, false, true, 5000}
+	OfPastFixes = FactsOf{&query.Vehicles, ofPast, 0, false, true, 1000}
 )
 
 // reaches are all by which facts may become others.
@@ -114,7 +117,7 @@ func NewFacts[T any](r *Roster, of FactsOf, now func() time.Time, read func(cont
 	time.Time) (map[uint64]*Fact[T], error)) *Facts[T] {
 	f := &Facts[T]{r: r, of: of, now: now, read: read, byAccount: map[fleet.AccountID]*factsOf[T]{}}
 	if r != nil {
-		r.watchers = append(r.watchers, f)
+		r.watchers, r.now = append(r.watchers, f), now
 	}
 	return f
 }
@@ -318,6 +321,9 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 		return nil
 	}
 	b, now := newBatch[T](), f.now()
+	if f.of.most > 0 && v.table.count > f.of.most {
+		return b
+	}
 	for _, piece := range v.table.pieces {
 		for _, h := range piece {
 			if kept := a.get(h.ID); kept != nil && (kept.at(now) || kept.fleeting()) {

@@ -67,7 +67,8 @@ type Roster struct {
 	log     *slog.Logger
 	metrics *metrics
 	start   time.Time
-	tables  []string // that are looked at
+	now     func() time.Time // by which facts hold
+	tables  []string         // that are looked at
 	kinds   map[*query.Listing]*kind
 	names   map[string]*kind
 
@@ -122,7 +123,7 @@ func New(cfg Config, db driver.Conn, registerer prometheus.Registerer, log *slog
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Roster{cfg: cfg, db: db, log: log, start: time.Now(), tables: []string{logTable},
+	r := &Roster{cfg: cfg, db: db, log: log, start: time.Now(), now: time.Now, tables: []string{logTable},
 		turns: make(chan struct{}, loadsAtOnce), fills: make(chan struct{}, 1),
 		kinds: map[*query.Listing]*kind{}, names: map[string]*kind{}}
 	for name, l := range Kinds {

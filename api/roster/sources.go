@@ -3,12 +3,14 @@ package roster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/motorpool/fleet"
+	"github.com/motorpool/fleet/query"
 	"github.com/motorpool/fleet/schemas"
 )
 
@@ -32,8 +34,9 @@ const (
 	ofMoney                      // what is owed and paid of the booking that it names
 	ofItem                       // what goes by the toll or expense that it is
 	ofDriver                     // what there is by which it is known who drove the vehicle that it names
+	ofPast                       // how much that vehicle had before query.PastBefore: of a table by months alone
 
-	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem | ofDriver
+	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem | ofDriver | ofPast
 )
 
 // itsBooking is the booking that a row names, 0 for none.
@@ -63,6 +66,14 @@ var sources = []source{
 	{"expenses", ofItem, "id", ""}, // which may have named another booking before
 	{"tolls", ofMoney, itsBooking, "AND booking_id != ''"},
 	{"tolls", ofItem, "id", ""},
+	{"trips", ofPast, "vehicle", ""},
+	{"stops", ofPast, "vehicle", ""},
+	{"charges", ofPast, "vehicle", ""},
+	{"visits", ofPast, "vehicle", ""},
+	{"driving_events", ofPast, "vehicle", ""},
+	{"alerts", ofPast, "vehicle", ""},
+	{"route_runs", ofPast, "vehicle", ""},
+	{"positions", ofPast, "vehicle", ""},
 }
 
 // changes are what a look has found of an account.
@@ -73,7 +84,7 @@ type changes struct {
 }
 
 // idReaches are those of ids.
-var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem, ofDriver}
+var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem, ofDriver, ofPast}
 
 func (c *changes) add(s *source, id uint64) {
 	for _, of := range idReaches {
@@ -142,15 +153,20 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 	args := []any{clickhouse.Named("accounts", accounts)}
 	var texts []string
 	every := false
+	past, _ := query.PastBefore(r.now())
+	month := past.Format("200601")
 	for i := range sources {
 		s := &sources[i]
-		before, now := r.seen[s.table], seen[s.table]
-		first, _, other := before.since(&now, parts[s.table])
+		before, now, these := r.seen[s.table], seen[s.table], parts[s.table]
+		if s.of == ofPast { // months that go on do not matter
+			these = slices.DeleteFunc(slices.Clone(these), func(p part) bool { return p.partition >= month })
+		}
+		first, _, other := before.since(&now, these)
 		if every = every || other; first == 0 {
 			continue
 		}
 		block := fmt.Sprintf("block_%d", i)
-		texts, args = append(texts, s.question(i, block)), append(args, clickhouse.Named(block, first))
+		texts, args = append(texts, s.question(i, block, month)), append(args, clickhouse.Named(block, first))
 	}
 	found := map[fleet.AccountID]*changes{}
 	of := func(account fleet.AccountID) *changes {
@@ -186,14 +202,18 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 	return nil
 }
 
-// question asks for what changed since a block, the name of a parameter; each row says the number of the source.
-func (s *source) question(number int, block string) string {
-	text := schemas.Query("rows_changed")
-	if s.key == "" {
+// question asks for what changed since a block, the name of a parameter; each row says the number of the source. What
+// is past lies in the partitions before a month.
+func (s *source) question(number int, block, month string) string {
+	text, where := schemas.Query("rows_changed"), s.where
+	switch {
+	case s.key == "":
 		text = schemas.Query("heard_changed")
+	case s.of == ofPast:
+		where = "AND _partition_id < '" + month + "'"
 	}
 	return strings.NewReplacer("/*source*/ 0", strconv.Itoa(number), "/*table*/", s.table, "/*owner*/ 0", s.key,
-		"/*where*/", s.where, "{block:", "{"+block+":").Replace(text)
+		"/*where*/", where, "{block:", "{"+block+":").Replace(text)
 }
 
 // reaches are what may be other when a record of a kind is written; everything with "".

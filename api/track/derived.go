@@ -1,6 +1,7 @@
 package track
 
 import (
+	"context"
 	"encoding/json"
 	"iter"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/motorpool/fleet/api/export"
 	"github.com/motorpool/fleet/api/record"
 	"github.com/motorpool/fleet/api/rest"
+	"github.com/motorpool/fleet/api/roster"
 	"github.com/motorpool/fleet/query"
 )
 
@@ -59,6 +62,8 @@ type derivedResource[E fleet.Entity, V any] struct {
 	tell func(d *query.Derived[E], metric bool) V
 	// keeps says that a thing which no longer holds is still answered by its id.
 	keeps bool
+
+	past *roster.Facts[int] // how many of them vehicles had before query.PastBefore
 }
 
 // derivedSorts are the orders of a list; the first is that of none.
@@ -66,6 +71,7 @@ var derivedSorts = []string{"-from", "from", "updated_at", "-updated_at"}
 
 func (s *derivedResource[E, V]) registerList() {
 	var none V
+	s.past = s.api.pastOf(roster.OfPast, s.from.CountPast)
 	s.api.Events.Derived(s.from.Kind, eventview.View{Of: none, Show: s.told})
 	s.api.Events.At(s.from.Kind, s.path+"/")
 	s.api.Handle(rest.Route{
@@ -210,9 +216,7 @@ func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) err
 		f.AfterTime, f.AfterID = fleet.Millis(at), id
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage
-	page, err := s.from.Page(r.Context(), s.api.DB, f, func(vehicles []fleet.VehicleID) (query.ZoneNames, error) {
-		return s.api.ZoneNames(r.Context(), f.Account, vehicles)
-	})
+	page, err := s.page(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -225,6 +229,61 @@ func (s *derivedResource[E, V]) list(w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	return rest.WriteList(w, r, list, p, views, page.Total, after)
+}
+
+// page reads one page: the newest of one vehicle by a question of the last months alone, as memory knows how many there
+// were before.
+func (s *derivedResource[E, V]) page(ctx context.Context, f query.DerivedFilter) (query.DerivedPage[E], error) {
+	names := func(vehicles []fleet.VehicleID) (query.ZoneNames, error) {
+		return s.api.ZoneNames(ctx, f.Account, vehicles)
+	}
+	if s.from.Newest(&f) {
+		past, err := pastNow(ctx, s.past, f.Account, f.Vehicles[0])
+		if err != nil {
+			return query.DerivedPage[E]{}, err
+		}
+		if past != nil {
+			if page, ok, err := s.from.NewestPage(ctx, s.api.DB, f, *past, names); ok || err != nil {
+				return page, err
+			}
+		}
+	}
+	return s.from.Page(ctx, s.api.DB, f, names)
+}
+
+// pastOf keeps how much vehicles had before query.PastBefore; nil without a memory.
+func (a *API) pastOf(of roster.FactsOf, count func(ctx context.Context, db driver.Conn, account fleet.AccountID,
+	vehicles []uint64, before time.Time) (map[uint64]int, error)) *roster.Facts[int] {
+	if a.Roster == nil { // to count it apart were one more statement
+		return nil
+	}
+	return roster.NewFacts(a.Roster, of, a.Now, func(ctx context.Context, account fleet.AccountID, ids []uint64,
+		now time.Time) (map[uint64]*roster.Fact[int], error) {
+		before, until := query.PastBefore(now)
+		counts, err := count(ctx, a.DB, account, ids, before)
+		if err != nil {
+			return nil, err
+		}
+		all := make(map[uint64]*roster.Fact[int], len(ids))
+		for _, id := range ids {
+			all[id] = &roster.Fact[int]{Value: counts[id], Until: fleet.MillisOf(until)}
+		}
+		return all, nil
+	})
+}
+
+// pastNow returns how much a vehicle had; nil without a memory.
+func pastNow(ctx context.Context, kept *roster.Facts[int], account fleet.AccountID,
+	vehicle fleet.VehicleID) (*query.Past, error) {
+	if kept == nil {
+		return nil, nil
+	}
+	counts, now, err := kept.Of(ctx, account, []uint64{uint64(vehicle)})
+	if err != nil {
+		return nil, err
+	}
+	before, _ := query.PastBefore(now)
+	return &query.Past{Before: before, Count: *counts[0]}, nil
 }
 
 // shownAtOnce is how many things an export shows together, so that what is looked up for each is looked up for many.

@@ -196,7 +196,13 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
-	total, positions, err := query.TrackPage(r.Context(), a.DB, whole, f, a.Now())
+	var past *query.Past
+	if whole.IsAll() {
+		if past, err = pastNow(r.Context(), a.pastFixes, account, f.Vehicle); err != nil {
+			return err
+		}
+	}
+	total, positions, err := query.TrackPage(r.Context(), a.DB, whole, f, a.Now(), past)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type API struct {
 	known       *roster.Facts[known] // of vehicles
 	knownBefore atomic.Uint64        // the last of their numbers
 	drivers     *roster.Facts[query.DriversKnown]
+	pastFixes   *roster.Facts[int] // how many positions vehicles have from before query.PastBefore
 }
 
 // New makes the tracking half on a server. It registers nothing.
@@ -46,5 +47,6 @@ func New(s *rest.Server, d *desk.Desk, changes ChangePublisher) *API {
 	}
 	a.known = roster.NewFacts(s.Roster, roster.OfVehicles, s.Now, a.readKnown)
 	a.drivers = roster.NewFacts(s.Roster, roster.OfDrivers, s.Now, a.readDriversKnown)
+	a.pastFixes = a.pastOf(roster.OfPastFixes, query.CountPastTrack)
 	return a
 }

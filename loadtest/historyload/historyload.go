@@ -1,8 +1,8 @@
 // Package historyload measures pages of what was of one vehicle: its trips, stops, visits, alerts and positions, by
 // many clients and by one alone, from programs side by side over one store. The vehicles drive for a year; what they
-// did is made in the store, so that the last month's is still in eight parts, each of half the time of the one before, as
-// it is while they report, and that of each month before in one, as the store itself merges it when nothing came into it
-// for a day.
+// did is made in the store, so that the last month's is still in eight parts, each of half the time of the one before,
+// as it is while they report, and that of each month before in one, as the store itself merges it when nothing came
+// into it for a day.
 package historyload
 
 import (

@@ -5,4 +5,4 @@ FROM positions FINAL
 WHERE account = {account:UInt64} AND vehicle = {vehicle:UInt64}
     AND fix_time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND fix_time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     /*flags*/
-SETTINGS do_not_merge_across_partitions_select_final = 1
+SETTINGS do_not_merge_across_partitions_select_final = 1, max_threads = 1, enable_analyzer = 0
