@@ -122,11 +122,19 @@ func (f *TrackFilter) IsAll() bool {
 	return f.From <= 0 && f.To == 0 && f.Without == 0 && f.With == 0 && f.Every == 0
 }
 
-// CountPastTrack counts the positions of some vehicles of an account from before an instant. Vehicles without any are
+// CountPastFixes counts the positions of some vehicles of an account from before an instant. Vehicles without any are
 // left out.
-func CountPastTrack(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+func CountPastFixes(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
 	before time.Time) (map[uint64]int, error) {
-	return countPast(ctx, db, "count past positions", schemas.Query("positions_past"), account, vehicles, before)
+	text := schemas.Query("positions_counts")
+	return countPast(ctx, db, "count past positions", text, account, vehicles, before)
+}
+
+// CountNewFixes counts those from then on.
+func CountNewFixes(ctx context.Context, db driver.Conn, account fleet.AccountID, vehicles []uint64,
+	from time.Time) (map[uint64]int, error) {
+	text := strings.Replace(schemas.Query("positions_counts"), "/*side*/ <", ">=", 1)
+	return countPast(ctx, db, "count new positions", text, account, vehicles, from)
 }
 
 // longTrack is the span from which on it is worth finding out first where in it a page is: less lies in a granule or
@@ -138,27 +146,20 @@ const oneDay = fleet.Millis(24 * 3600 * 1000)
 // isShort says that it is not worth it.
 func isShort(f *TrackFilter) bool { return until(f.To)-int64(max(f.From, 0)) < int64(longTrack) }
 
-// TrackPage returns how many positions a filter lets through, and those of one page of them. What is asked for as the
-// page has an offset and a limit, and begins where the whole does or behind a cursor. What is past is not counted again
-// if the whole IsAll; it may be nil.
+// TrackPage returns how many positions a filter lets through, as count tells beside, and those of one page of them. What
+// is asked for as the page has an offset and a limit, and begins where the whole does or behind a cursor.
 func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter, now time.Time,
-	past *Past) (total int, positions []fleet.Position, err error) {
+	count func(context.Context, TrackFilter) (int, error)) (total int, positions []fleet.Position, err error) {
 	if isShort(&whole) && page.Offset == 0 && page.From == whole.From && page.To == whole.To {
 		positions, err = allOf(Track(ctx, db, page))
 		if total = len(positions); err == nil && total == page.Limit { // there may be more
-			total, err = CountTrack(ctx, db, whole)
+			total, err = count(ctx, whole)
 		}
 		return total, positions, err
 	}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		if past != nil && whole.IsAll() {
-			whole.From = fleet.MillisOf(past.Before)
-			total, err = CountTrack(inner, db, whole)
-			total += past.Count
-			return err
-		}
-		total, err = CountTrack(inner, db, whole)
+		total, err = count(inner, whole)
 		return err
 	})
 	group.Go(func() (err error) {

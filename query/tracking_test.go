@@ -94,6 +94,11 @@ func TestTrackGivesEveryFieldOfEveryPosition(t *testing.T) {
 	}
 }
 
+// counting counts in the store, as TrackPage has it.
+func counting(db driver.Conn) func(context.Context, query.TrackFilter) (int, error) {
+	return func(ctx context.Context, f query.TrackFilter) (int, error) { return query.CountTrack(ctx, db, f) }
+}
+
 func TestTrackFilters(t *testing.T) {
 	db := schematest.Open(t)
 	insertTrack(t, db, mine, 5, noon, 10*time.Second, 30, fleet.FlagJump)
@@ -144,7 +149,7 @@ func TestTrackFilters(t *testing.T) {
 		if n, err := query.CountTrack(t.Context(), db, c.f); n != c.total || err != nil {
 			t.Errorf("%s: count %d, %v, want %d", name, n, err, c.total)
 		}
-		n, page, err := query.TrackPage(t.Context(), db, c.f, c.f, noon.Time(), nil)
+		n, page, err := query.TrackPage(t.Context(), db, c.f, c.f, noon.Time(), counting(db))
 		if n != c.total || err != nil {
 			t.Errorf("%s: a page of %d, %v, want %d", name, n, err, c.total)
 		}
@@ -185,7 +190,7 @@ func TestPagesOfATrackAreThoseOfFinal(t *testing.T) {
 			page.Offset, page.Limit = offset, size
 			// The newest are sought where they are, where they no longer are, and before there was any.
 			now := noon.Time().AddDate(0, 0, random.IntN(300)-100)
-			total, positions, err := query.TrackPage(t.Context(), db, whole, page, now, nil)
+			total, positions, err := query.TrackPage(t.Context(), db, whole, page, now, counting(db))
 			if err != nil || total != len(want) {
 				t.Fatalf("%+v: total %d, %v, want %d", page, total, err, len(want))
 			}
@@ -202,7 +207,7 @@ func TestPagesOfATrackAreThoseOfFinal(t *testing.T) {
 			default:
 				behind.From = noon + fleet.Millis(want[offset-1])*1000 + 1
 			}
-			total, positions, err = query.TrackPage(t.Context(), db, whole, behind, now, nil)
+			total, positions, err = query.TrackPage(t.Context(), db, whole, behind, now, counting(db))
 			if again := times(positions); err != nil || total != len(want) || !slices.Equal(again, got) {
 				t.Fatalf("%+v: %v of %d, %v, want %v of %d", behind, again, total, err, got, len(want))
 			}

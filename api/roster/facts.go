@@ -44,6 +44,7 @@ var (
 	OfDrivers   = FactsOf{&query.Vehicles, ofDriver, 0, false, false, 0}
 	OfPast      = FactsOf{&query.Vehicles, ofPast, 0, false, true, 5000}
 	OfPastFixes = FactsOf{&query.Vehicles, ofPast, 0, false, true, 1000}
+	OfNewFixes  = FactsOf{&query.Vehicles, ofFixes, 0, false, true, 1}
 )
 
 // reaches are all by which facts may become others.

@@ -35,8 +35,9 @@ const (
 	ofItem                       // what goes by the toll or expense that it is
 	ofDriver                     // what there is by which it is known who drove the vehicle that it names
 	ofPast                       // how much that vehicle had before query.PastBefore: of a table by months alone
+	ofFixes                      // how many positions it has
 
-	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem | ofDriver | ofPast
+	ofAll = ofVehicle | ofPlace | ofBooking | ofAccount | ofCalendar | ofMoney | ofItem | ofDriver | ofPast | ofFixes
 )
 
 // itsBooking is the booking that a row names, 0 for none.
@@ -74,6 +75,7 @@ var sources = []source{
 	{"alerts", ofPast, "vehicle", ""},
 	{"route_runs", ofPast, "vehicle", ""},
 	{"positions", ofPast, "vehicle", ""},
+	{"positions", ofFixes, "vehicle", ""},
 }
 
 // changes are what a look has found of an account.
@@ -84,7 +86,7 @@ type changes struct {
 }
 
 // idReaches are those of ids.
-var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem, ofDriver, ofPast}
+var idReaches = []reach{ofVehicle, ofPlace, ofBooking, ofCalendar, ofMoney, ofItem, ofDriver, ofPast, ofFixes}
 
 func (c *changes) add(s *source, id uint64) {
 	for _, of := range idReaches {

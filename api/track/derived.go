@@ -251,7 +251,7 @@ func (s *derivedResource[E, V]) page(ctx context.Context, f query.DerivedFilter)
 	return s.from.Page(ctx, s.api.DB, f, names)
 }
 
-// pastOf keeps how much vehicles had before query.PastBefore; nil without a memory.
+// pastOf keeps how much vehicles had before query.PastBefore, or since; nil without a memory.
 func (a *API) pastOf(of roster.FactsOf, count func(ctx context.Context, db driver.Conn, account fleet.AccountID,
 	vehicles []uint64, before time.Time) (map[uint64]int, error)) *roster.Facts[int] {
 	if a.Roster == nil { // to count it apart were one more statement
@@ -272,7 +272,7 @@ func (a *API) pastOf(of roster.FactsOf, count func(ctx context.Context, db drive
 	})
 }
 
-// pastNow returns how much a vehicle had; nil without a memory.
+// pastNow returns that of a vehicle; nil without a memory.
 func pastNow(ctx context.Context, kept *roster.Facts[int], account fleet.AccountID,
 	vehicle fleet.VehicleID) (*query.Past, error) {
 	if kept == nil {

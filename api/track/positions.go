@@ -2,6 +2,7 @@ package track
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -196,18 +197,30 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f.Offset, f.Limit = p.Offset(), p.PerPage+1
-	var past *query.Past
-	if whole.IsAll() {
-		if past, err = pastNow(r.Context(), a.pastFixes, account, f.Vehicle); err != nil {
-			return err
-		}
-	}
-	total, positions, err := query.TrackPage(r.Context(), a.DB, whole, f, a.Now(), past)
+	total, positions, err := query.TrackPage(r.Context(), a.DB, whole, f, a.Now(), a.countFixes)
 	if err != nil {
 		return err
 	}
 	metric := rest.MetricUnits(r)
 	return rest.WriteRows(w, r, list, p, total, PositionColumns(metric), a.trackRows(positions, metric))
+}
+
+// countFixes counts the positions that a filter lets through. If those are all of the vehicle, memory knows of most.
+func (a *API) countFixes(ctx context.Context, f query.TrackFilter) (int, error) {
+	if f.IsAll() {
+		before, err := pastNow(ctx, a.pastFixes, f.Account, f.Vehicle)
+		if err != nil {
+			return 0, err
+		}
+		since, err := pastNow(ctx, a.newFixes, f.Account, f.Vehicle)
+		if err != nil {
+			return 0, err
+		}
+		if before != nil && since != nil && since.Before.Equal(before.Before) { // else another month has just begun to be past
+			return before.Count + since.Count, nil
+		}
+	}
+	return query.CountTrack(ctx, a.DB, f)
 }
 
 // trackFilter reads what the parameters say of the wanted positions.

@@ -35,6 +35,7 @@ type API struct {
 	knownBefore atomic.Uint64        // the last of their numbers
 	drivers     *roster.Facts[query.DriversKnown]
 	pastFixes   *roster.Facts[int] // how many positions vehicles have from before query.PastBefore
+	newFixes    *roster.Facts[int] // and from then on
 }
 
 // New makes the tracking half on a server. It registers nothing.
@@ -47,6 +48,7 @@ func New(s *rest.Server, d *desk.Desk, changes ChangePublisher) *API {
 	}
 	a.known = roster.NewFacts(s.Roster, roster.OfVehicles, s.Now, a.readKnown)
 	a.drivers = roster.NewFacts(s.Roster, roster.OfDrivers, s.Now, a.readDriversKnown)
-	a.pastFixes = a.pastOf(roster.OfPastFixes, query.CountPastTrack)
+	a.pastFixes = a.pastOf(roster.OfPastFixes, query.CountPastFixes)
+	a.newFixes = a.pastOf(roster.OfNewFixes, query.CountNewFixes)
 	return a
 }
