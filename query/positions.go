@@ -146,8 +146,8 @@ const oneDay = fleet.Millis(24 * 3600 * 1000)
 // isShort says that it is not worth it.
 func isShort(f *TrackFilter) bool { return until(f.To)-int64(max(f.From, 0)) < int64(longTrack) }
 
-// TrackPage returns how many positions a filter lets through, as count tells beside, and those of one page of them. What
-// is asked for as the page has an offset and a limit, and begins where the whole does or behind a cursor.
+// TrackPage returns how many positions a filter lets through, as count tells beside, and those of one page of them.
+// What is asked for as the page has an offset and a limit, and begins where the whole does or behind a cursor.
 func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter, now time.Time,
 	count func(context.Context, TrackFilter) (int, error)) (total int, positions []fleet.Position, err error) {
 	if isShort(&whole) && page.Offset == 0 && page.From == whole.From && page.To == whole.To {

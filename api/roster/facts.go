@@ -34,7 +34,7 @@ type FactsOf struct {
 	by      reach // of sources, whose rows are named in Fact.By
 	account bool  // of what of an account touches all
 	many    bool  // there may be more and more of them: facts are kept of those that are in memory
-	most    int   // unless 0, of an account with more only what is asked for is read
+	most    int   // unless 0, only what is asked for is read: of an account with more, and of others once all were
 }
 
 // Of what there are facts.
@@ -44,7 +44,7 @@ var (
 	OfDrivers   = FactsOf{&query.Vehicles, ofDriver, 0, false, false, 0}
 	OfPast      = FactsOf{&query.Vehicles, ofPast, 0, false, true, 5000}
 	OfPastFixes = FactsOf{&query.Vehicles, ofPast, 0, false, true, 1000}
-	OfNewFixes  = FactsOf{&query.Vehicles, ofFixes, 0, false, true, 1}
+	OfNewFixes  = FactsOf{&query.Vehicles, ofFixes, 0, false, true, 1000}
 )
 
 // reaches are all by which facts may become others.
@@ -271,7 +271,7 @@ func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 		a.mu.Lock()
 		first, again := !a.filled, a.again
 		a.mu.Unlock()
-		if f.r.clock() < again {
+		if f.r.clock() < again || f.of.most > 0 && !first {
 			return
 		}
 		if !first {

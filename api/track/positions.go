@@ -216,7 +216,7 @@ func (a *API) countFixes(ctx context.Context, f query.TrackFilter) (int, error) 
 		if err != nil {
 			return 0, err
 		}
-		if before != nil && since != nil && since.Before.Equal(before.Before) { // else another month has just begun to be past
+		if before != nil && since != nil && since.Before.Equal(before.Before) { // it is not just becoming another month
 			return before.Count + since.Count, nil
 		}
 	}
