@@ -166,7 +166,8 @@ func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter, now
 		positions, err = trackPage(inner, db, page, now)
 		return err
 	})
-	return total, positions, group.Wait()
+	err = group.Wait()
+	return total, positions, err
 }
 
 // trackPage reads a page. Of a long span it is looked for first where it is most likely: behind the cursor, or among

@@ -63,7 +63,7 @@ type derivedResource[E fleet.Entity, V any] struct {
 	// keeps says that a thing which no longer holds is still answered by its id.
 	keeps bool
 
-	past *roster.Facts[int] // how many of them vehicles had before query.PastBefore
+	past *roster.Facts[query.Past] // how many of them vehicles had before query.PastBefore
 }
 
 // derivedSorts are the orders of a list; the first is that of none.
@@ -253,37 +253,37 @@ func (s *derivedResource[E, V]) page(ctx context.Context, f query.DerivedFilter)
 
 // pastOf keeps how much vehicles had before query.PastBefore, or since; nil without a memory.
 func (a *API) pastOf(of roster.FactsOf, count func(ctx context.Context, db driver.Conn, account fleet.AccountID,
-	vehicles []uint64, before time.Time) (map[uint64]int, error)) *roster.Facts[int] {
+	vehicles []uint64, before time.Time) (map[uint64]int, error)) *roster.Facts[query.Past] {
 	if a.Roster == nil { // to count it apart were one more statement
 		return nil
 	}
 	return roster.NewFacts(a.Roster, of, a.Now, func(ctx context.Context, account fleet.AccountID, ids []uint64,
-		now time.Time) (map[uint64]*roster.Fact[int], error) {
+		now time.Time) (map[uint64]*roster.Fact[query.Past], error) {
 		before, until := query.PastBefore(now)
 		counts, err := count(ctx, a.DB, account, ids, before)
 		if err != nil {
 			return nil, err
 		}
-		all := make(map[uint64]*roster.Fact[int], len(ids))
+		all := make(map[uint64]*roster.Fact[query.Past], len(ids))
 		for _, id := range ids {
-			all[id] = &roster.Fact[int]{Value: counts[id], Until: fleet.MillisOf(until)}
+			had := query.Past{Before: before, Count: counts[id]}
+			all[id] = &roster.Fact[query.Past]{Value: had, Until: fleet.MillisOf(until)}
 		}
 		return all, nil
 	})
 }
 
 // pastNow returns that of a vehicle; nil without a memory.
-func pastNow(ctx context.Context, kept *roster.Facts[int], account fleet.AccountID,
+func pastNow(ctx context.Context, kept *roster.Facts[query.Past], account fleet.AccountID,
 	vehicle fleet.VehicleID) (*query.Past, error) {
 	if kept == nil {
 		return nil, nil
 	}
-	counts, now, err := kept.Of(ctx, account, []uint64{uint64(vehicle)})
+	counts, _, err := kept.Of(ctx, account, []uint64{uint64(vehicle)})
 	if err != nil {
 		return nil, err
 	}
-	before, _ := query.PastBefore(now)
-	return &query.Past{Before: before, Count: *counts[0]}, nil
+	return counts[0], nil
 }
 
 // shownAtOnce is how many things an export shows together, so that what is looked up for each is looked up for many.

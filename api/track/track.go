@@ -34,8 +34,8 @@ type API struct {
 	known       *roster.Facts[known] // of vehicles
 	knownBefore atomic.Uint64        // the last of their numbers
 	drivers     *roster.Facts[query.DriversKnown]
-	pastFixes   *roster.Facts[int] // how many positions vehicles have from before query.PastBefore
-	newFixes    *roster.Facts[int] // and from then on
+	pastFixes   *roster.Facts[query.Past] // how many positions vehicles have from before query.PastBefore
+	newFixes    *roster.Facts[query.Past] // and from then on
 }
 
 // New makes the tracking half on a server. It registers nothing.
