@@ -167,7 +167,7 @@ func TrackPage(ctx context.Context, db driver.Conn, whole, page TrackFilter, now
 		return err
 	})
 	err = group.Wait()
-	return total, positions, err
+	return max(total, len(positions)), positions, err // what count tells may be a moment older
 }
 
 // trackPage reads a page. Of a long span it is looked for first where it is most likely: behind the cursor, or among

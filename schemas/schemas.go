@@ -7,7 +7,7 @@
 // database itself).
 //
 // Apply brings a database to the newest schema and may be run by any number of processes at once and any number of
-// times: every file holds one statement that does nothing if its object stands already, and each applied file is noted
+// times: every file holds one statement that changes nothing where it was done before, and each applied file is noted
 // in schema_versions. A database that has nothing yet is made of newest.sql at once, which says what all files together
 // make; a test writes it and holds it against them, and it is the place to see a table as it is. A file that a release
 // has applied is never edited, renamed or removed; a change is a new file with a higher number. Files of the first
@@ -152,7 +152,7 @@ func applyOneByOne(ctx context.Context, db driver.Conn) ([]string, error) {
 			continue
 		}
 		done, fresh = append(done, m.Version), append(fresh, m)
-		if time.Since(begun) > time.Second || rewrites.MatchString(m.SQL) {
+		if time.Since(begun) > time.Second || rewrites.MatchString(m.SQL) || remakes.MatchString(m.SQL) {
 			if err := note(ctx, db, fresh); err != nil {
 				return done, err
 			}
@@ -193,6 +193,11 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 		if err := rewritten(ctx, db, m); err != nil {
 			return err
 		}
+		if remakes.MatchString(m.SQL) {
+			if again, err := Applied(ctx, db); err != nil || again[m.Version] != "" {
+				return err
+			}
+		}
 		if rewrites.MatchString(m.SQL) { // it goes on when the statement is answered
 			ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0, "alter_sync": 0}))
 		}
@@ -209,6 +214,10 @@ func applyOne(ctx context.Context, db driver.Conn, m Migration, known map[string
 
 // rewrites finds the table and the commands of a file that has older parts written anew, which goes on behind it.
 var rewrites = regexp.MustCompile(`(?m)^ALTER TABLE (\w+)\s+(MATERIALIZE (?:COLUMN|INDEX)[\s\S]*)`)
+
+// remakes finds a file that makes a table anew, which is not done once more behind another process that has done it and
+// may be writing by now: what that writes while the table is taken over goes to the one that is replaced.
+var remakes = regexp.MustCompile(`(?m)^CREATE OR REPLACE TABLE`)
 
 // execute does what a file says. Another process that makes the table anew at this moment has the server find neither
 // the old one nor the new one, for an instant.

@@ -103,6 +103,32 @@ func TestNothingDerivedIsLostWhileTablesAreMadeAnew(t *testing.T) {
 	}
 }
 
+// TestATableIsNotMadeAnewBehindWhoHasDoneThat has a process that began to upgrade before another was done come to a
+// file that makes a table anew when the other may be writing already.
+func TestATableIsNotMadeAnewBehindWhoHasDoneThat(t *testing.T) {
+	db := schematest.Open(t)
+	made := func() (id string) {
+		t.Helper()
+		if err := db.QueryRow(t.Context(), "SELECT toString(uuid) FROM system.tables "+
+			"WHERE database = currentDatabase() AND name = 'trips'").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	before, met := made(), 0
+	for _, m := range schemas.Migrations() {
+		if strings.Contains(m.SQL, "CREATE OR REPLACE TABLE trips ") {
+			met++
+			if err := schemas.ApplyOne(t.Context(), db, m, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if after := made(); met != 1 || after != before {
+		t.Errorf("%d files make trips anew, and it is %s where it was %s", met, after, before)
+	}
+}
+
 // same fails for what a database has of objects and another has not.
 func same(t *testing.T, got, want []string) {
 	t.Helper()

@@ -240,6 +240,7 @@ const (
 	factsWithin = 30 * time.Second
 	factsAtOnce = 1000        // that are asked for
 	fillAtOnce  = 5000        // of those that are missing
+	someAtOnce  = 100         // of those of which each takes long to read
 	fillAfter   = time.Second // that what has become other is gathered for
 )
 
@@ -277,11 +278,15 @@ func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 		if !first {
 			time.Sleep(fillAfter)
 		}
+		read := map[uint64]bool{} // of what is read once
 		for a.wanted(f.r) {
 			begun := time.Now()
-			b := f.missing(a, account)
+			b := f.missing(a, account, read)
 			if b == nil {
 				return
+			}
+			if f.of.most > 0 {
+				maps.Copy(read, b.ids)
 			}
 			if len(b.ids) == 0 {
 				a.mu.Lock()
@@ -293,7 +298,7 @@ func (f *Facts[T]) fill(a *factsOf[T], account fleet.AccountID) {
 				f.r.metrics.failed.Inc()
 				f.r.log.Warn("what is beside records could not be brought to memory, and comes from the store", "error", b.err)
 				a.mu.Lock()
-				a.again = f.r.clock() + int64(loadAgain)
+				a.again, a.filled = f.r.clock()+int64(loadAgain), f.of.most > 0
 				a.mu.Unlock()
 				return
 			}
@@ -312,9 +317,9 @@ func (a *factsOf[T]) wanted(r *Roster) bool {
 	return !a.gone.Load() && r.clock()-a.asked.Load() < int64(askedFor) && r.bytes.Load() < r.cfg.Memory/8*7
 }
 
-// missing are records of an account of which nothing is kept that holds, as many as are read at once; nil if that
-// cannot be told.
-func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
+// missing are records of an account of which nothing is kept that holds and that are not among some, as many as are
+// read at once; nil if that cannot be told.
+func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID, but map[uint64]bool) *batch[T] {
 	ctx, cancel := context.WithTimeout(context.Background(), loadWithin)
 	defer cancel()
 	v, _ := f.r.viewOf(ctx, f.r.kinds[f.of.listing], account, f.r.clock(), f.r.cfg.Lag)
@@ -322,15 +327,18 @@ func (f *Facts[T]) missing(a *factsOf[T], account fleet.AccountID) *batch[T] {
 		return nil
 	}
 	b, now := newBatch[T](), f.now()
-	if f.of.most > 0 && v.table.count > f.of.most {
-		return b
+	atOnce := fillAtOnce
+	if f.of.most > 0 {
+		if atOnce = someAtOnce; v.table.count > f.of.most {
+			return b
+		}
 	}
 	for _, piece := range v.table.pieces {
 		for _, h := range piece {
-			if kept := a.get(h.ID); kept != nil && (kept.at(now) || kept.fleeting()) {
+			if kept := a.get(h.ID); but[h.ID] || kept != nil && (kept.at(now) || kept.fleeting()) {
 				continue
 			}
-			if b.ids[h.ID] = true; len(b.ids) == fillAtOnce {
+			if b.ids[h.ID] = true; len(b.ids) == atOnce {
 				return b
 			}
 		}
@@ -413,7 +421,7 @@ func (f *Facts[T]) keep(a *factsOf[T], account fleet.AccountID, b *batch[T]) {
 }
 
 // all says whether changes may have made all facts others.
-func (of *FactsOf) all(c *changes) bool { return c.any || of.account && c.facts }
+func (of *FactsOf) all(c *changes) bool { return c.any&of.reaches() != 0 || of.account && c.facts }
 
 // touched says whether they may have made that of a record another.
 func (f *Facts[T]) touched(c *changes, id uint64, fact *Fact[T]) bool {

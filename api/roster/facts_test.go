@@ -149,3 +149,47 @@ func TestFactsThatNobodyAskedForLeaveRoom(t *testing.T) {
 	}
 	eventually(t, "all are kept where there is room", func() bool { return f.keptOf(7) == vehicles })
 }
+
+// What takes long to read is read of all vehicles once, some at a time, and then as it is asked for; a table of which
+// it does not follow may be rewritten meanwhile.
+func TestWhatTakesLongToReadIsReadOfAllOnce(t *testing.T) {
+	const vehicles = 3*someAtOnce + 1
+	db := withVehicles(t, vehicles)
+	if err := db.Exec(t.Context(), `INSERT INTO positions (account, vehicle, fix_time, device, device_time, received_at, lat7,
+		lng7) SELECT 7, number, now64(3) AS f, 7, f, f, 302671500, -977430600 FROM numbers(9)`); err != nil {
+		t.Fatal(err)
+	}
+	r, past, live := open(t, db), &reader{db: db}, &reader{db: db}
+	f, other := NewFacts(r, OfNewFixes, time.Now, past.read), NewFacts(r, OfVehicles, time.Now, live.read)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { _ = r.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	list(t, r, 7)
+	ask := func() {
+		t.Helper()
+		if _, _, err := f.Of(t.Context(), 7, []uint64{1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := other.Of(t.Context(), 7, []uint64{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask()
+	eventually(t, "all are kept", func() bool { return f.keptOf(7) == vehicles && other.keptOf(7) == vehicles })
+	if times, rows := past.counts(); times < 4 || rows > vehicles+1 {
+		t.Errorf("%d vehicles in %d questions of %d in all", vehicles, times, rows)
+	}
+	before, _ := live.counts()
+	if err := db.Exec(t.Context(), "ALTER TABLE positions DELETE WHERE vehicle = 3 SETTINGS mutations_sync = 1"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "what follows of the table goes, and is not read again", func() bool { ask(); return f.keptOf(7) == 1 })
+	time.Sleep(2 * fillAfter)
+	if ask(); f.keptOf(7) != 1 {
+		t.Errorf("%d are kept, and one was asked for", f.keptOf(7))
+	}
+	if after, _ := live.counts(); after != before {
+		t.Errorf("what does not follow of it was read again, in %d questions", after-before)
+	}
+}

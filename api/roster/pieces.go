@@ -124,7 +124,7 @@ func (p *Pieces) accounts() []fleet.AccountID { return nil }
 // changed lets go of all if rows were rewritten in place, as an erasure does. Of other changes nothing need be known: a
 // piece that follows from what is kept no more fits nothing.
 func (p *Pieces) changed(_ fleet.AccountID, c *changes) {
-	if c.any {
+	if c.any != 0 {
 		p.clear()
 	}
 }

@@ -60,7 +60,7 @@ func TestWhatIsReadyHasABoundAndHoldsForATime(t *testing.T) {
 	if p.Get(of(2), 3, known, now) != nil {
 		t.Error("what nobody asked for is there still")
 	}
-	p.changed(7, &changes{any: true})
+	p.changed(7, &changes{any: ofAll})
 	if p.Get(of(1), 3, known, now) != nil || r.bytes.Load() != 0 {
 		t.Errorf("%d bytes stay after rows were rewritten", r.bytes.Load())
 	}

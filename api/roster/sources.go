@@ -82,7 +82,7 @@ var sources = []source{
 type changes struct {
 	ids   map[reach]map[uint64]bool // of which what a reach says may be other, by each reach of ids
 	facts bool                      // all facts may be others that follow from what is of the account
-	any   bool                      // anything may
+	any   reach                     // whatever follows of these may be
 }
 
 // idReaches are those of ids.
@@ -112,7 +112,7 @@ func (c *changes) of(of reach) map[uint64]bool { return c.ids[of] }
 
 // join adds others to the changes.
 func (c *changes) join(o *changes) {
-	c.any, c.facts = c.any || o.any, c.facts || o.facts
+	c.any, c.facts = c.any|o.any, c.facts || o.facts
 	for of, ids := range o.ids {
 		for id := range ids {
 			c.put(of, id)
@@ -154,7 +154,7 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 	}
 	args := []any{clickhouse.Named("accounts", accounts)}
 	var texts []string
-	every := false
+	var every reach
 	past, _ := query.PastBefore(r.now())
 	month := past.Format("200601")
 	for i := range sources {
@@ -164,7 +164,10 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 			these = slices.DeleteFunc(slices.Clone(these), func(p part) bool { return p.partition >= month })
 		}
 		first, _, other := before.since(&now, these)
-		if every = every || other; first == 0 {
+		if other {
+			every |= s.of
+		}
+		if first == 0 {
 			continue
 		}
 		block := fmt.Sprintf("block_%d", i)
@@ -177,11 +180,12 @@ func (r *Roster) lookAtSources(ctx context.Context, seen map[string]known, parts
 		}
 		return found[account]
 	}
-	if every {
+	if every != 0 {
 		for account := range watched {
-			of(account).any = true
+			of(account).any = every
 		}
-	} else if texts != nil {
+	}
+	if texts != nil {
 		err := schemas.EachRow(ctx, r.db, "look for what changed beside records", strings.Join(texts, "\nUNION ALL\n"), args,
 			func(row schemas.Row) error {
 				var source uint8

@@ -196,7 +196,7 @@ func (w *whole[T]) changed(account fleet.AccountID, c *changes) {
 	a := w.byAccount[account]
 	w.mu.RUnlock()
 	other := c.of(w.of)
-	if a == nil || len(other) == 0 && !c.any {
+	if a == nil || len(other) == 0 && c.any&w.of == 0 {
 		return
 	}
 	a.mu.Lock()
@@ -205,7 +205,7 @@ func (w *whole[T]) changed(account fleet.AccountID, c *changes) {
 		a.stale = map[uint64]bool{}
 	}
 	maps.Copy(a.stale, other)
-	a.whole = a.whole || c.any
+	a.whole = a.whole || c.any&w.of != 0
 	a.stands.Store(false)
 }
 

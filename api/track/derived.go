@@ -238,11 +238,7 @@ func (s *derivedResource[E, V]) page(ctx context.Context, f query.DerivedFilter)
 		return s.api.ZoneNames(ctx, f.Account, vehicles)
 	}
 	if s.from.Newest(&f) {
-		past, err := pastNow(ctx, s.past, f.Account, f.Vehicles[0])
-		if err != nil {
-			return query.DerivedPage[E]{}, err
-		}
-		if past != nil {
+		if past := s.api.pastNow(ctx, s.past, f.Account, f.Vehicles[0]); past != nil {
 			if page, ok, err := s.from.NewestPage(ctx, s.api.DB, f, *past, names); ok || err != nil {
 				return page, err
 			}
@@ -273,17 +269,25 @@ func (a *API) pastOf(of roster.FactsOf, count func(ctx context.Context, db drive
 	})
 }
 
-// pastNow returns that of a vehicle; nil without a memory.
-func pastNow(ctx context.Context, kept *roster.Facts[query.Past], account fleet.AccountID,
-	vehicle fleet.VehicleID) (*query.Past, error) {
+// patience is how long memory is waited for where the store can answer without it.
+const patience = time.Second
+
+// pastNow returns that of a vehicle, or nil if memory does not have the vehicle or cannot tell it soon.
+func (a *API) pastNow(ctx context.Context, kept *roster.Facts[query.Past], account fleet.AccountID,
+	vehicle fleet.VehicleID) *query.Past {
 	if kept == nil {
-		return nil, nil
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, ok := a.Roster.Get(ctx, &query.Vehicles, account, uint64(vehicle)); !ok {
+		return nil
 	}
 	counts, _, err := kept.Of(ctx, account, []uint64{uint64(vehicle)})
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	return counts[0], nil
+	return counts[0]
 }
 
 // shownAtOnce is how many things an export shows together, so that what is looked up for each is looked up for many.

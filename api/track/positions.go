@@ -208,14 +208,8 @@ func (a *API) listTrack(w http.ResponseWriter, r *http.Request) error {
 // countFixes counts the positions that a filter lets through. If those are all of the vehicle, memory knows of most.
 func (a *API) countFixes(ctx context.Context, f query.TrackFilter) (int, error) {
 	if f.IsAll() {
-		before, err := pastNow(ctx, a.pastFixes, f.Account, f.Vehicle)
-		if err != nil {
-			return 0, err
-		}
-		since, err := pastNow(ctx, a.newFixes, f.Account, f.Vehicle)
-		if err != nil {
-			return 0, err
-		}
+		before := a.pastNow(ctx, a.pastFixes, f.Account, f.Vehicle)
+		since := a.pastNow(ctx, a.newFixes, f.Account, f.Vehicle)
 		if before != nil && since != nil && since.Before.Equal(before.Before) { // it is not just becoming another month
 			return before.Count + since.Count, nil
 		}
