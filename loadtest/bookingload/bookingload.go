@@ -13,6 +13,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -95,6 +96,9 @@ func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
 		return Result{}, fmt.Errorf("fill: %w", err)
 	}
 	r := Result{Options: o, Filled: time.Since(begun)}
+	if err := f.settle(ctx); err != nil {
+		return r, err
+	}
 	for _, sort := range f.sorts() {
 		s, err := f.measure(ctx, sort)
 		if err != nil {
@@ -178,23 +182,39 @@ func (f *filled) fill(ctx context.Context) error {
 	if err := schemas.Fill(ctx, f.sys.DB, "vehicle", "customer", "booking", "calendar"); err != nil {
 		return err
 	}
-	// What a server that runs for longer than an hour has done by itself (min_age_to_force_merge_seconds), and what it
-	// does with the rest.
-	if err := f.sys.DB.Exec(ctx, "OPTIMIZE TABLE bookings FINAL"); err != nil {
-		return err
-	}
-	for quiet := 0; quiet < 5; quiet++ {
-		var merges uint64
-		if err := f.sys.DB.QueryRow(ctx, "SELECT count() FROM system.merges").Scan(&merges); err != nil {
-			return err
+	// What a server that runs for longer than an hour has done by itself (min_age_to_force_merge_seconds).
+	return f.sys.DB.Exec(ctx, "OPTIMIZE TABLE bookings FINAL")
+}
+
+// settle asks each process once, so that it reads what it keeps in memory, and waits until that and all that follows
+// from the copies (merges, sums of days) is done: else it would be measured with whichever request comes first.
+func (f *filled) settle(ctx context.Context) error {
+	for c := range f.o.Bases {
+		if status, text, err := f.do(ctx, c, "GET", "/v1/bookings", nil); err != nil || status != http.StatusOK {
+			return fmt.Errorf("the first page: %d %s: %w", status, text, err)
 		}
-		if merges > 0 {
-			quiet = -1
+	}
+	const look, idle, patience = 5 * time.Second, 2 * time.Second, 10 * time.Minute
+	begun := time.Now()
+	for quiet := 0; quiet < 3; quiet++ {
+		before, err := system.UsedByAll(os.Getpid())
+		if err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Second):
+		case <-time.After(look):
+		}
+		after, err := system.UsedByAll(os.Getpid())
+		if err != nil {
+			return err
+		}
+		if after-before > idle {
+			quiet = -1
+		}
+		if time.Since(begun) > patience {
+			return fmt.Errorf("%s after the copies the system is busy still", patience)
 		}
 	}
 	return nil
