@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ type ListField struct {
 	Type  FieldType //
 	Range bool      // may be compared by gt, gte, lt, lte
 	Sort  bool      // may be sorted by
-	Few   bool      // few records have the same value, so that they are counted while a page is looked for
+	Few   bool      // few records have the same value, or one within fewDays, so that a page is counted as it is found
 
 	// Column, if not empty, is what stands for the column; Join is the query that it is of, which is joined where such a
 	// field is used.
@@ -246,10 +247,10 @@ func (l *Listing) build(req ListRequest) (*listQuery, error) {
 		if err != nil {
 			return nil, err
 		}
-		if field, _ := l.Field(f.Field); field.Few && f.Op == "eq" && req.After == nil {
-			b.total = "toInt64(count() OVER ())"
-		}
 		where.WriteString("AND " + condition + " ")
+	}
+	if req.After == nil && l.leaveFew(req.Filters) {
+		b.total = "toInt64(count() OVER ())"
 	}
 	b.filters = where.String()
 	if err := b.sort(req.Sort, req.After); err != nil {
@@ -339,6 +340,41 @@ func (b *listQuery) filter(f Filter) (string, error) {
 		condition = column + " != '' AND "
 	}
 	return condition + column + " " + operator + " " + values[0], nil
+}
+
+// fewDays is how far apart two instants are at most between which few records have one of theirs.
+const fewDays = 31
+
+// leaveFew says that filters leave few records of however many there are, by one field at least.
+func (l *Listing) leaveFew(filters []Filter) bool {
+	for i := range l.Fields {
+		field := &l.Fields[i]
+		if !field.Few {
+			continue
+		}
+		from, until := int64(math.MinInt64), int64(math.MaxInt64)
+		for _, f := range filters {
+			if f.Field != field.Name {
+				continue
+			}
+			if f.Op == "eq" {
+				return true
+			}
+			at, err := field.number(f.Values[0])
+			switch {
+			case err != nil || field.Type != TimeField:
+			case f.Op == "gt" || f.Op == "gte":
+				from = max(from, at)
+			default:
+				until = min(until, at)
+			}
+		}
+		const days = fewDays * 24 * time.Hour
+		if from != math.MinInt64 && until != math.MaxInt64 && until-from <= days.Milliseconds() {
+			return true
+		}
+	}
+	return false
 }
 
 // anyOf is the condition that a record is found by one of some filters, with its parameters.

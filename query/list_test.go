@@ -174,30 +174,44 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 	}
 }
 
-// Of what a few other records have the total is counted with the page: it is the same on every page, by cursor, and
-// behind the last.
+// Of what few records have, an id or an instant of one month, the total is counted with the page: it is the same on
+// every page, by cursor, and behind the last.
 func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
 	db := schematest.Open(t)
-	for id := range uint64(13) {
-		putRecord(t, db, "customer_note", 7, id+1, 1, day, false,
-			map[string]any{"customer_id": fmt.Sprintf("cus_%d", min(id, 1)), "text": "note"})
+	const instant = time.RFC3339Nano
+	for n := range uint64(13) {
+		putRecord(t, db, "customer_note", 7, n+1, 1, day, false,
+			map[string]any{"customer_id": fmt.Sprintf("cus_%d", min(n, 1)), "text": "note"})
+		from := day.Add(time.Duration(n) * time.Hour)
+		putRecord(t, db, "booking", 7, n+1, 1, day, false, map[string]any{"status": "confirmed",
+			"pickup_at": from.Format(instant), "return_at": from.Add(time.Hour).Format(instant), "timezone": "UTC"})
 	}
-	req := query.ListRequest{Account: 7, Filters: []query.Filter{{"customer_id", "eq", []string{"cus_1"}}}, Limit: 5}
-	for _, want := range []struct{ offset, records int }{{0, 5}, {5, 5}, {10, 2}, {12, 0}, {50, 0}} {
-		req.Offset = want.offset
-		page, err := query.List(t.Context(), db, &query.CustomerNotes, req)
-		if err != nil || len(page.Records) != want.records || page.Total != 12 {
-			t.Errorf("from %d: %d of %d, %v", want.offset, len(page.Records), page.Total, err)
+	at := func(since time.Duration) []string { return []string{day.Add(since).Format(instant)} }
+	for _, of := range []struct {
+		l       *query.Listing
+		filters []query.Filter
+	}{
+		{&query.CustomerNotes, []query.Filter{{"customer_id", "eq", []string{"cus_1"}}}},
+		{&query.Bookings, []query.Filter{{"pickup_at", "gte", at(time.Hour)}, {"pickup_at", "lt", at(24 * time.Hour)}}},
+		{&query.Bookings, []query.Filter{{"pickup_at", "lte", at(40 * 24 * time.Hour)}, {"pickup_at", "gt", at(0)}}},
+	} {
+		req := query.ListRequest{Account: 7, Filters: of.filters, Limit: 5}
+		for _, want := range []struct{ offset, records int }{{0, 5}, {5, 5}, {10, 2}, {12, 0}, {50, 0}} {
+			req.Offset = want.offset
+			page, err := query.List(t.Context(), db, of.l, req)
+			if err != nil || len(page.Records) != want.records || page.Total != 12 {
+				t.Errorf("%v from %d: %d of %d, %v", of.filters, want.offset, len(page.Records), page.Total, err)
+			}
 		}
-	}
-	req.Offset = 0
-	for pages := 1; pages < 10; pages++ {
-		page, err := query.List(t.Context(), db, &query.CustomerNotes, req)
-		if err != nil || page.Total != 12 {
-			t.Fatalf("page %d: total %d, %v", pages, page.Total, err)
-		}
-		if req.After = page.Next; req.After == nil {
-			break
+		req.Offset = 0
+		for pages := 1; pages < 10; pages++ {
+			page, err := query.List(t.Context(), db, of.l, req)
+			if err != nil || page.Total != 12 {
+				t.Fatalf("%v page %d: total %d, %v", of.filters, pages, page.Total, err)
+			}
+			if req.After = page.Next; req.After == nil {
+				break
+			}
 		}
 	}
 }
