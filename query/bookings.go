@@ -13,10 +13,13 @@ import (
 	"github.com/motorpool/fleet/schemas"
 )
 
+// NotOver are the statuses of bookings that are not over.
+var NotOver = []string{"pending", "confirmed", "active"}
+
 // Bookings is how bookings are listed.
 var Bookings = Listing{Table: "bookings", Fields: []ListField{
 	{Name: "number", Column: byNumber, Type: CodeField, Few: true, Sort: true},
-	{Name: "status", Type: TextField, Sort: true},
+	{Name: "status", Type: TextField, Sort: true, FewOf: NotOver},
 	{Name: "vehicle_id", Type: TextField, Few: true},
 	{Name: "vehicle_class_id", Type: TextField},
 	{Name: "customer_id", Type: TextField, Few: true},

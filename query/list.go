@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ type ListField struct {
 	Column string
 	Join   string
 
+	FewOf  []string // values that few records have, however many there are; the same is done
 	Values []string // that it can have, if they are known and the member does not say
 	Passes bool     // it becomes another as time passes, without anybody writing
 	// without a value it is before all that have one, also where it is compared; else it compares with nothing
@@ -345,36 +347,37 @@ func (b *listQuery) filter(f Filter) (string, error) {
 // fewDays is how far apart two instants are at most between which few records have one of theirs.
 const fewDays = 31
 
-// leaveFew says that filters leave few records of however many there are, by one field at least.
+// leaveFew says that filters leave few records, however many there are, by one field alone.
 func (l *Listing) leaveFew(filters []Filter) bool {
-	for i := range l.Fields {
-		field := &l.Fields[i]
-		if !field.Few {
+	return slices.ContainsFunc(l.Fields, func(field ListField) bool { return field.leavesFew(filters) })
+}
+
+func (f *ListField) leavesFew(filters []Filter) bool {
+	from, until := int64(math.MinInt64), int64(math.MaxInt64)
+	for _, filter := range filters {
+		if filter.Field != f.Name {
 			continue
 		}
-		from, until := int64(math.MinInt64), int64(math.MaxInt64)
-		for _, f := range filters {
-			if f.Field != field.Name {
-				continue
-			}
-			if f.Op == "eq" {
+		if filter.Op == "eq" {
+			if f.Few || !slices.ContainsFunc(filter.Values, func(v string) bool { return !slices.Contains(f.FewOf, v) }) {
 				return true
 			}
-			at, err := field.number(f.Values[0])
-			switch {
-			case err != nil || field.Type != TimeField:
-			case f.Op == "gt" || f.Op == "gte":
-				from = max(from, at)
-			default:
-				until = min(until, at)
-			}
+			continue
 		}
-		const days = fewDays * 24 * time.Hour
-		if from != math.MinInt64 && until != math.MaxInt64 && until-from <= days.Milliseconds() {
-			return true
+		if !f.Few || f.Type != TimeField {
+			continue
+		}
+		at, err := f.number(filter.Values[0])
+		switch {
+		case err != nil:
+		case filter.Op == "gt" || filter.Op == "gte":
+			from = max(from, at)
+		default:
+			until = min(until, at)
 		}
 	}
-	return false
+	const most = fewDays * 24 * time.Hour
+	return from != math.MinInt64 && until != math.MaxInt64 && until-from <= most.Milliseconds()
 }
 
 // anyOf is the condition that a record is found by one of some filters, with its parameters.

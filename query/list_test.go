@@ -174,8 +174,8 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 	}
 }
 
-// Of what few records have, an id or an instant of one month, the total is counted with the page: it is the same on
-// every page, by cursor, and behind the last.
+// Of what few records have, an id, an instant of one month or that they are not over, the total is counted with the
+// page: it is the same on every page, by cursor, and behind the last.
 func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
 	db := schematest.Open(t)
 	const instant = time.RFC3339Nano
@@ -183,7 +183,11 @@ func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
 		putRecord(t, db, "customer_note", 7, n+1, 1, day, false,
 			map[string]any{"customer_id": fmt.Sprintf("cus_%d", min(n, 1)), "text": "note"})
 		from := day.Add(time.Duration(n) * time.Hour)
-		putRecord(t, db, "booking", 7, n+1, 1, day, false, map[string]any{"status": "confirmed",
+		status := "confirmed"
+		if n == 0 {
+			status = "completed"
+		}
+		putRecord(t, db, "booking", 7, n+1, 1, day, false, map[string]any{"status": status,
 			"pickup_at": from.Format(instant), "return_at": from.Add(time.Hour).Format(instant), "timezone": "UTC"})
 	}
 	at := func(since time.Duration) []string { return []string{day.Add(since).Format(instant)} }
@@ -194,6 +198,7 @@ func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
 		{&query.CustomerNotes, []query.Filter{{"customer_id", "eq", []string{"cus_1"}}}},
 		{&query.Bookings, []query.Filter{{"pickup_at", "gte", at(time.Hour)}, {"pickup_at", "lt", at(24 * time.Hour)}}},
 		{&query.Bookings, []query.Filter{{"pickup_at", "lte", at(40 * 24 * time.Hour)}, {"pickup_at", "gt", at(0)}}},
+		{&query.Bookings, []query.Filter{{"status", "eq", []string{"active", "confirmed"}}}},
 	} {
 		req := query.ListRequest{Account: 7, Filters: of.filters, Limit: 5}
 		for _, want := range []struct{ offset, records int }{{0, 5}, {5, 5}, {10, 2}, {12, 0}, {50, 0}} {

@@ -23,7 +23,7 @@ var keptPartly = map[string]partly{
 		most: 30_000,
 		of: func(now time.Time) []query.Filter {
 			since := strconv.FormatInt(now.Add(-HeldSince).UnixMilli(), 10)
-			return []query.Filter{{Field: "status", Op: "eq", Values: []string{"pending", "confirmed", "active"}},
+			return []query.Filter{{Field: "status", Op: "eq", Values: query.NotOver},
 				{Field: "return_at", Op: "gte", Values: []string{since}}}
 		},
 		never: map[string]string{"pickup_at": "return_at"},
