@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -239,7 +241,7 @@ func (s *Store) wantHeads(account fleet.AccountID, kind string) {
 }
 
 // readHeads reads what is lacking of an account, and first lists that if it is not known, until nothing is, nobody asks
-// or there is no room.
+// for it or there is no room.
 func (s *Store) readHeads(account fleet.AccountID, of *headsOf, list bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -255,32 +257,58 @@ func (s *Store) readHeads(account fleet.AccountID, of *headsOf, list bool) {
 			return
 		}
 	}
-	for some := h.lackingOf(account, of); len(some) > 0; some = h.lackingOf(account, of) {
-		begun := time.Now()
-		if err := s.readSomeHeads(ctx, of, some, begun); err != nil {
+	for all := h.lackingOf(account, of); len(all) > 0; all = h.lackingOf(account, of) {
+		if err := s.readAllHeads(ctx, account, of, all); err != nil {
 			s.log.DebugContext(ctx, "not all heads could be read", "error", err)
 			break
 		}
-		time.Sleep(headsPause * time.Since(begun))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of.reading = false
 }
 
-// lackingOf returns some of what is lacking of an account that somebody asks for.
-func (h *heads) lackingOf(account fleet.AccountID, of *headsOf) (some []writtenRef) {
+// lackingOf returns what is lacking of an account that somebody asks for, as it follows each other in the log: what is
+// read together then is of few granules.
+func (h *heads) lackingOf(account fleet.AccountID, of *headsOf) (all []writtenRef) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.accounts[account] != of || time.Since(of.asked) > headsDoze {
-		return nil
-	}
-	for ref := range of.lacking {
-		if some = append(some, writtenRef{account, ref}); len(some) == mostTogether {
-			break
+	if h.wants(account, of) {
+		for ref := range of.lacking {
+			all = append(all, writtenRef{account, ref})
 		}
 	}
-	return some
+	h.mu.Unlock()
+	slices.SortFunc(all, func(a, b writtenRef) int {
+		return cmp.Or(strings.Compare(a.of.Kind, b.of.Kind), cmp.Compare(a.of.ID, b.of.ID))
+	})
+	return all
+}
+
+// wants says that somebody asks for heads of an account that are kept still.
+func (h *heads) wants(account fleet.AccountID, of *headsOf) bool {
+	return h.accounts[account] == of && time.Since(of.asked) <= headsDoze
+}
+
+// readAllHeads reads heads some at a time, for as long as somebody asks.
+func (s *Store) readAllHeads(ctx context.Context, account fleet.AccountID, of *headsOf, all []writtenRef) error {
+	for some := range slices.Chunk(all, mostTogether) {
+		s.heads.mu.Lock()
+		wanted := s.heads.wants(account, of)
+		some = slices.DeleteFunc(some, func(r writtenRef) bool { return !of.lacking[r.of] }) // read or written meanwhile
+		s.heads.mu.Unlock()
+		if !wanted {
+			return nil
+		}
+		if len(some) == 0 {
+			continue
+		}
+		begun := time.Now()
+		if err := s.readSomeHeads(ctx, of, some, begun); err != nil {
+			return err
+		}
+		time.Sleep(headsPause * time.Since(begun))
+	}
+	return nil
 }
 
 // listHeads notes that all of an account are lacking.
