@@ -26,8 +26,9 @@ func runBookings(ctx context.Context, args []string) error {
 	if o.Clients < 1 || o.Vehicles < o.Clients {
 		return fmt.Errorf("-clients %d, -vehicles %d: each client needs a vehicle of its own", o.Clients, o.Vehicles)
 	}
-	if *processes < 1 {
-		return fmt.Errorf("-processes %d: at least one has to answer", *processes)
+	if *processes < 1 || *processes > o.Clients || o.Requests < o.Clients {
+		return fmt.Errorf("-processes %d, -clients %d, -requests %d: each process needs a client, and each client a request",
+			*processes, o.Clients, o.Requests)
 	}
 	return onSystem(ctx, *binary, func(s *system.System) (result bookingload.Result, err error) {
 		if o.Key, err = s.Output("key", "create", "--account", "Records", "--scopes", "admin"); err != nil {

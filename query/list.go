@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +43,7 @@ type ListField struct {
 	Column string
 	Join   string
 
-	FewOf  []string // values that few records have, however many there are; the same is done
+	FewOf  []string // values whose records do not become more with the years, which are counted in that way too
 	Values []string // that it can have, if they are known and the member does not say
 	Passes bool     // it becomes another as time passes, without anybody writing
 	// without a value it is before all that have one, also where it is compared; else it compares with nothing
@@ -347,37 +346,36 @@ func (b *listQuery) filter(f Filter) (string, error) {
 // fewDays is how far apart two instants are at most between which few records have one of theirs.
 const fewDays = 31
 
-// leaveFew says that filters leave few records, however many there are, by one field alone.
+// leaveFew says that one of the filters, or two that are the ends of a time, leave few records.
 func (l *Listing) leaveFew(filters []Filter) bool {
-	return slices.ContainsFunc(l.Fields, func(field ListField) bool { return field.leavesFew(filters) })
+	return slices.ContainsFunc(filters, func(f Filter) bool {
+		field, ok := l.Field(f.Field)
+		switch {
+		case !ok:
+			return false
+		case f.Op == "eq":
+			return field.fewHave(f.Values)
+		}
+		return field.Few && (f.Op == "gt" || f.Op == "gte") && slices.ContainsFunc(filters, func(end Filter) bool {
+			return end.Field == f.Field && (end.Op == "lt" || end.Op == "lte") && field.near(f.Values[0], end.Values[0])
+		})
+	})
 }
 
-func (f *ListField) leavesFew(filters []Filter) bool {
-	from, until := int64(math.MinInt64), int64(math.MaxInt64)
-	for _, filter := range filters {
-		if filter.Field != f.Name {
-			continue
-		}
-		if filter.Op == "eq" {
-			if f.Few || !slices.ContainsFunc(filter.Values, func(v string) bool { return !slices.Contains(f.FewOf, v) }) {
-				return true
-			}
-			continue
-		}
-		if !f.Few || f.Type != TimeField {
-			continue
-		}
-		at, err := f.number(filter.Values[0])
-		switch {
-		case err != nil:
-		case filter.Op == "gt" || filter.Op == "gte":
-			from = max(from, at)
-		default:
-			until = min(until, at)
-		}
+// fewHave says that few records have one of some values. An instant may be the one of all that have none.
+func (f *ListField) fewHave(values []string) bool {
+	if f.Few {
+		return f.Type != TimeField
 	}
+	return !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(f.FewOf, v) })
+}
+
+// near says that one instant is not much later than another.
+func (f *ListField) near(from, until string) bool {
+	first, bad1 := f.number(from)
+	last, bad2 := f.number(until)
 	const most = fewDays * 24 * time.Hour
-	return from != math.MinInt64 && until != math.MaxInt64 && until-from <= most.Milliseconds()
+	return f.Type == TimeField && bad1 == nil && bad2 == nil && last-first <= most.Milliseconds()
 }
 
 // anyOf is the condition that a record is found by one of some filters, with its parameters.

@@ -174,9 +174,9 @@ func TestACursorVisitsEveryVehicleOnce(t *testing.T) {
 	}
 }
 
-// Of what few records have, an id, an instant of one month or that they are not over, the total is counted with the
-// page: it is the same on every page, by cursor, and behind the last.
-func TestEveryPageOfAFewTellsTheTotal(t *testing.T) {
+// The total is the same on every page, by cursor, and behind the last, whether it is counted with the page, as what few
+// records have (an id, an instant of one month, that they are not over), or apart.
+func TestEveryPageTellsTheTotal(t *testing.T) {
 	db := schematest.Open(t)
 	const instant = time.RFC3339Nano
 	for n := range uint64(13) {

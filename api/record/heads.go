@@ -268,24 +268,26 @@ func (s *Store) readHeads(account fleet.AccountID, of *headsOf, list bool) {
 	of.reading = false
 }
 
-// lackingOf returns what is lacking of an account that somebody asks for, as it follows each other in the log: what is
-// read together then is of few granules.
+// lackingOf returns what is lacking of an account that somebody asks for, in the order of the log, the other way round:
+// what is read together is of few granules, and where there is no room for all, those of the oldest vehicles are left
+// out, and those of no class.
 func (h *heads) lackingOf(account fleet.AccountID, of *headsOf) (all []writtenRef) {
 	h.mu.Lock()
-	if h.wants(account, of) {
+	if h.wanted(account, of) {
+		all = make([]writtenRef, 0, len(of.lacking))
 		for ref := range of.lacking {
 			all = append(all, writtenRef{account, ref})
 		}
 	}
 	h.mu.Unlock()
 	slices.SortFunc(all, func(a, b writtenRef) int {
-		return cmp.Or(strings.Compare(a.of.Kind, b.of.Kind), cmp.Compare(a.of.ID, b.of.ID))
+		return cmp.Or(strings.Compare(b.of.Kind, a.of.Kind), cmp.Compare(b.of.ID, a.of.ID))
 	})
 	return all
 }
 
-// wants says that somebody asks for heads of an account that are kept still.
-func (h *heads) wants(account fleet.AccountID, of *headsOf) bool {
+// wanted says that somebody asks for heads of an account that are kept still. It is called with mu held.
+func (h *heads) wanted(account fleet.AccountID, of *headsOf) bool {
 	return h.accounts[account] == of && time.Since(of.asked) <= headsDoze
 }
 
@@ -293,7 +295,7 @@ func (h *heads) wants(account fleet.AccountID, of *headsOf) bool {
 func (s *Store) readAllHeads(ctx context.Context, account fleet.AccountID, of *headsOf, all []writtenRef) error {
 	for some := range slices.Chunk(all, mostTogether) {
 		s.heads.mu.Lock()
-		wanted := s.heads.wants(account, of)
+		wanted := s.heads.wanted(account, of)
 		some = slices.DeleteFunc(some, func(r writtenRef) bool { return !of.lacking[r.of] }) // read or written meanwhile
 		s.heads.mu.Unlock()
 		if !wanted {

@@ -101,3 +101,35 @@ func TestAHeadIsTheNewestRevisionOrNoneAtAll(t *testing.T) {
 		t.Errorf("%v are wanted, and %d bytes kept, long after anybody asked", accounts, s.heads.bytes)
 	}
 }
+
+// Heads are read as they follow each other in the log, those of classes and of the newest vehicles first, until nobody
+// asks any more; what came to be known meanwhile is not read.
+func TestHeadsAreReadInTheOrderOfTheLog(t *testing.T) {
+	const account = 7
+	s := &Store{}
+	s.Follow("calendar", "class_calendar")
+	of := &headsOf{lacking: map[Ref]bool{}, asked: time.Now()}
+	s.heads.accounts[account] = of
+	for id := range uint64(500) {
+		of.lacking[Ref{"calendar", id}] = true
+	}
+	of.lacking[Ref{"class_calendar", 3}] = true
+	all := s.heads.lackingOf(account, of)
+	if len(all) != 501 || all[0].of.Kind != "class_calendar" {
+		t.Fatalf("%d are lacking, of them first %v", len(all), all[:min(len(all), 1)])
+	}
+	for i, ref := range all[1:] {
+		if ref.account != account || ref.of != (Ref{"calendar", uint64(499 - i)}) {
+			t.Fatalf("at %d is %v", i, ref)
+		}
+	}
+	clear(of.lacking) // all are known by now: nothing is left to read, from a store that is not there
+	if err := s.readAllHeads(t.Context(), account, of, all); err != nil {
+		t.Error(err)
+	}
+	of.lacking[Ref{"calendar", 1}] = true
+	of.asked = time.Now().Add(-headsDoze - time.Second)
+	if err := s.readAllHeads(t.Context(), account, of, all); err != nil || len(s.heads.lackingOf(account, of)) > 0 {
+		t.Error("what nobody asks for is read")
+	}
+}

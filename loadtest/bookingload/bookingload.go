@@ -85,7 +85,7 @@ const (
 
 // Run fills the store and measures.
 func Run(ctx context.Context, sys *system.System, o Options) (Result, error) {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.Clients, DisableCompression: true}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.Clients}}
 	defer client.CloseIdleConnections()
 	f := &filled{o: o, client: client, sys: sys, customers: max(o.Bookings/20, 1)}
 	slots := (o.Bookings + o.Vehicles - 1) / o.Vehicles
@@ -186,38 +186,54 @@ func (f *filled) fill(ctx context.Context) error {
 	return f.sys.DB.Exec(ctx, "OPTIMIZE TABLE bookings FINAL")
 }
 
-// settle asks each process once, so that it reads what it keeps in memory, and waits until that and all that follows
-// from the copies (merges, sums of days) is done: else it would be measured with whichever request comes first.
+// settle asks each process for a page, so that it reads the lists that it keeps in memory, and waits until that and all
+// that follows from the copies (merges, sums of days) is done: else it would be measured with whichever request comes
+// first.
 func (f *filled) settle(ctx context.Context) error {
 	for c := range f.o.Bases {
-		if status, text, err := f.do(ctx, c, "GET", "/v1/bookings", nil); err != nil || status != http.StatusOK {
-			return fmt.Errorf("the first page: %d %s: %w", status, text, err)
+		status, text, err := f.do(ctx, c, "GET", "/v1/bookings", nil)
+		if err != nil {
+			return err
+		}
+		if status != http.StatusOK {
+			return fmt.Errorf("the first page: %d %s", status, text)
 		}
 	}
-	const look, idle, patience = 5 * time.Second, 2 * time.Second, 10 * time.Minute
+	const quiet, patience = 3, 10 * time.Minute
 	begun := time.Now()
-	for quiet := 0; quiet < 3; quiet++ {
-		before, err := system.UsedByAll(os.Getpid())
+	for calm := 0; calm < quiet; calm++ {
+		busy, err := f.busy(ctx)
 		if err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(look):
+		if !busy {
+			continue
 		}
-		after, err := system.UsedByAll(os.Getpid())
-		if err != nil {
-			return err
-		}
-		if after-before > idle {
-			quiet = -1
-		}
-		if time.Since(begun) > patience {
+		if calm = -1; time.Since(begun) > patience {
 			return fmt.Errorf("%s after the copies the system is busy still", patience)
 		}
 	}
 	return nil
+}
+
+// busy says, after five seconds, whether all processes together used two of a processor's in them, or parts are merged.
+func (f *filled) busy(ctx context.Context) (bool, error) {
+	before, err := system.UsedByAll(os.Getpid())
+	if err != nil {
+		return false, err
+	}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(5 * time.Second):
+	}
+	after, err := system.UsedByAll(os.Getpid())
+	if err != nil {
+		return false, err
+	}
+	var merges uint64
+	err = f.sys.DB.QueryRow(ctx, "SELECT count() FROM system.merges").Scan(&merges)
+	return merges > 0 || after-before > 2*time.Second, err
 }
 
 // Bookings are made up to four months ahead, and those of the times after the test in the three months before it.
@@ -284,15 +300,30 @@ func (f *filled) sorts() []sort {
 
 // measure makes the requests of a sort, after a few that do not count.
 func (f *filled) measure(ctx context.Context, s sort) (Sort, error) {
+	if _, err := f.ask(ctx, s, 3, 1); err != nil {
+		return Sort{}, err
+	}
+	begun := time.Now()
+	took, err := f.ask(ctx, s, f.o.Requests/f.o.Clients, 2)
+	if err != nil {
+		return Sort{}, err
+	}
+	per := float64(len(took)) / time.Since(begun).Seconds()
+	slices.Sort(took)
+	at := func(share float64) time.Duration { return took[min(len(took)-1, int(float64(len(took))*share))] }
+	return Sort{Name: s.name, N: len(took), P50: at(0.5), P99: at(0.99), Max: took[len(took)-1], PerSecond: per}, nil
+}
+
+// ask has each client make so many requests, and returns how long they took.
+func (f *filled) ask(ctx context.Context, s sort, times int, seed uint64) ([]time.Duration, error) {
 	var mu sync.Mutex
 	var took []time.Duration
 	var failures []error
 	var all sync.WaitGroup
-	begun := time.Now()
 	for c := range f.o.Clients {
 		all.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(c), 9))
-			for i := range f.o.Requests/f.o.Clients + 3 {
+			rng := rand.New(rand.NewPCG(uint64(c), seed))
+			for range times {
 				path, body := s.request(c, rng)
 				asked := time.Now()
 				status, text, err := f.do(ctx, c, s.method, path, body)
@@ -303,7 +334,7 @@ func (f *filled) measure(ctx context.Context, s sort) (Sort, error) {
 				mu.Lock()
 				if err != nil {
 					failures = append(failures, err)
-				} else if i >= 3 {
+				} else {
 					took = append(took, d)
 				}
 				mu.Unlock()
@@ -311,13 +342,7 @@ func (f *filled) measure(ctx context.Context, s sort) (Sort, error) {
 		})
 	}
 	all.Wait()
-	if len(failures) > 0 {
-		return Sort{}, errors.Join(failures[:min(3, len(failures))]...)
-	}
-	per := float64(f.o.Requests/f.o.Clients+3) * float64(f.o.Clients) / time.Since(begun).Seconds()
-	slices.Sort(took)
-	at := func(share float64) time.Duration { return took[min(len(took)-1, int(float64(len(took))*share))] }
-	return Sort{Name: s.name, N: len(took), P50: at(0.5), P99: at(0.99), Max: took[len(took)-1], PerSecond: per}, nil
+	return took, errors.Join(failures[:min(3, len(failures))]...)
 }
 
 func (f *filled) do(ctx context.Context, client int, method, path string, body any) (int, string, error) {
