@@ -268,9 +268,8 @@ func (s *Store) readHeads(account fleet.AccountID, of *headsOf, list bool) {
 	of.reading = false
 }
 
-// lackingOf returns what is lacking of an account that somebody asks for, in the order of the log, the other way round:
-// what is read together is of few granules, and where there is no room for all, those of the oldest vehicles are left
-// out, and those of no class.
+// lackingOf returns what is lacking of an account that somebody asks for, in the order of the log turned round: what is
+// read together is of few granules, and where there is no room for all, the oldest vehicles are left out, and no class.
 func (h *heads) lackingOf(account fleet.AccountID, of *headsOf) (all []writtenRef) {
 	h.mu.Lock()
 	if h.wanted(account, of) {
