@@ -512,6 +512,9 @@ func TestAnUnknownNameSaysWhatWasMeant(t *testing.T) {
 			"did you mean soc_pct?"},
 		{"GET", "/v1/bookings?perpage=5", "", "did you mean per_page?"},
 		{"GET", path + "/timeline?limit=5", "", "there are "},
+		{"GET", "/v1/bookings?sort=-pickup", "", "cannot be sorted; did you mean pickup_at?"},
+		{"GET", "/v1/customers?sort=color", "", "cannot be sorted; there are "},
+		{"GET", path + "?fields=number,return", "", "names return, which a booking does not have; did you mean return_at?"},
 	} {
 		if got := string(w.do(c.method, c.path, c.body).body); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s %s: %s\nwant %s", c.method, c.path, c.body, got, c.want)

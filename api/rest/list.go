@@ -104,7 +104,8 @@ func (s *Resource[T]) SortKeys(r *http.Request) ([]query.SortKey, string, error)
 		f, ok := s.Listing.Field(name)
 		byID := name == "id"
 		if !byID && (!ok || !f.Sort) {
-			return nil, "", InvalidParam("sort", "names "+name+", by which this list cannot be sorted")
+			return nil, "", InvalidParam("sort",
+				"names "+name+", by which this list cannot be sorted"+DidYouMean(name, s.sortable()))
 		}
 		if byID && !desc {
 			break // the id decides alone; what follows it cannot matter

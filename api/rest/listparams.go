@@ -18,7 +18,6 @@ var comparisons = []string{"gte", "gt", "lte", "lt"}
 // ListParams are the parameters by which the records of a listing are chosen and sorted.
 func (s *Resource[T]) ListParams() []Param {
 	var params []Param
-	sortable := []string{"id"}
 	shown := s.Server.membersOf(s.View)
 	for _, f := range s.Listing.Fields {
 		p := Param{Name: f.Name, Multiple: true, NotEmpty: true, Enum: valuesOf(s.Server.memberNamed(shown, f.Name)),
@@ -49,9 +48,6 @@ func (s *Resource[T]) ListParams() []Param {
 					Param{Name: f.Name + "[" + op + "]", Type: p.Type, Format: p.Format, About: "Compares " + f.Name + "."})
 			}
 		}
-		if f.Sort {
-			sortable = append(sortable, f.Name)
-		}
 	}
 	words := "Words, all of which must occur."
 	for _, r := range s.Listing.Related {
@@ -60,13 +56,23 @@ func (s *Resource[T]) ListParams() []Param {
 	}
 	return append(append(params, s.Params.List...),
 		Param{Name: "sort", About: "Members to sort by, separated by commas, with - for descending; of " +
-			strings.Join(sortable, ", ") + ". `id` is always the last."},
+			strings.Join(append([]string{"id"}, s.sortable()...), ", ") + ". `id` is always the last."},
 		Param{Name: "q", About: words},
 		Param{Name: "external_ref", NotEmpty: true, About: "The id that another system has for the record."},
 		Param{Name: "updated_since", Format: "date-time", About: "Only what changed at or after this instant."},
 		Param{Name: "archived", Enum: []string{"true", "false", "all"},
 			About: "`true` lists only archived records, `all` those too."},
 	)
+}
+
+// sortable are the names by which a list may be sorted, beside the id.
+func (s *Resource[T]) sortable() (names []string) {
+	for _, f := range s.Listing.Fields {
+		if f.Sort {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // prefixNamed is what the ids begin with that a filter of a name asks for; "" if it asks for none.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func DidYouMean(name string, names []string) string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
-// likest is the name that is like another: written otherwise (fixAt), with a word more or less (reason, reason_code),
+// likest is the name that is like another: written otherwise (fixAt), with words more or less (reason, reason_code),
 // or with a slip of the fingers in it; "" if none is.
 func likest(name string, names []string) string {
 	plain := func(s string) string {
@@ -40,13 +41,18 @@ func likest(name string, names []string) string {
 			return n
 		}
 	}
+	best, least := "", math.MaxInt
 	for _, n := range names {
 		longer, shorter := "_"+n+"_", "_"+name+"_"
-		if strings.Contains(longer, shorter) || strings.Contains(shorter, longer) {
-			return n
+		more := max(len(n)-len(name), len(name)-len(n))
+		if more < least && (strings.Contains(longer, shorter) || strings.Contains(shorter, longer)) {
+			best, least = n, more
 		}
 	}
-	best, least := "", len(plain(name))/4+1
+	if best != "" {
+		return best
+	}
+	least = len(plain(name))/4 + 1
 	for _, n := range names {
 		if d := fleet.LettersApart([]rune(plain(name)), []rune(plain(n))); d < least {
 			best, least = n, d

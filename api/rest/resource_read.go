@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -90,7 +91,8 @@ func (s *Resource[T]) pickOf(r *http.Request, text []byte) (any, error) {
 	known := s.Server.Docs.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(s.View), false, "").Properties
 	for _, name := range names {
 		if known[name] == nil {
-			return nil, InvalidParam("fields", "names "+name+", which "+Article(s.Noun)+" does not have")
+			return nil, InvalidParam("fields", "names "+name+", which "+Article(s.Noun)+" does not have"+
+				DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
