@@ -515,6 +515,7 @@ func TestAnUnknownNameSaysWhatWasMeant(t *testing.T) {
 		{"GET", "/v1/bookings?sort=-pickup", "", "cannot be sorted; did you mean pickup_at?"},
 		{"GET", "/v1/customers?sort=color", "", "cannot be sorted; there are "},
 		{"GET", path + "?fields=number,return", "", "names return, which a booking does not have; did you mean return_at?"},
+		{"GET", "/v1/bookings?format=csv&fields=pickup", "", "there is no such column; did you mean pickup_at?"},
 	} {
 		if got := string(w.do(c.method, c.path, c.body).body); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s %s: %s\nwant %s", c.method, c.path, c.body, got, c.want)

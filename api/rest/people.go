@@ -81,7 +81,11 @@ func ColumnsWanted(r *http.Request, known []TableColumn) ([]TableColumn, error) 
 		if stem, _, free := strings.Cut(name, "."); !free || stem != "custom_fields" && stem != "metadata" {
 			i := slices.IndexFunc(known, func(c TableColumn) bool { return c.Name == name })
 			if i < 0 {
-				return nil, InvalidParam("fields", "names "+name+", and there is no such column")
+				names := make([]string, len(known))
+				for i := range known {
+					names[i] = known[i].Name
+				}
+				return nil, InvalidParam("fields", "names "+name+", and there is no such column"+DidYouMean(name, names))
 			}
 			c = known[i]
 		}
